@@ -14,16 +14,7 @@ from hetero import validation
 from hetero.devices import device_of
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
-from stablegpu._fit.arguments import (
-    as_sets,
-    check_fixed,
-    check_settings,
-    check_weights,
-    omit_nan,
-    refuse_unknown,
-    select_weighted,
-    series_index,
-)
+from stablegpu._fit import arguments
 from stablegpu._fit.batch import SetsToFit, fit_sets
 from stablegpu._fit.datasets import LARGEST_SORTED_SET
 from stablegpu._fit.fitted import FittedSets, keep_copy, single_fit
@@ -197,8 +188,8 @@ def fit(
     1.7
     """
     if others:
-        refuse_unknown(others)
-    check_settings(method, parameterization, nan_policy)
+        arguments.refuse_unknown(others)
+    arguments.check_settings(method, parameterization, nan_policy)
     if quantiles is not None:
         from stablegpu._fit.observations.given_quantiles import fit_quantiles
 
@@ -215,23 +206,23 @@ def fit(
     own_device = engine.kind if engine.is_elsewhere else engine.local
     with engine.raised_by_all():
         if not (has_ends or rounding is not None or truncation is not None):
-            sets, intervals = as_sets("data", data), None
+            sets, intervals = arguments.as_sets("data", data), None
         else:
             sets, intervals = observed_intervals(data, lower, upper, rounding, truncation)
             require_likelihood(method)
-        weights = check_weights(weights, sets.counts, method, sets.labels)
+        weights = arguments.check_weights(weights, sets.counts, method, sets.labels)
         if nan_policy == "omit":
             if intervals is not None:
                 intervals = intervals.select(~np.isnan(sets.data))
-            sets, weights = omit_nan("data", sets, weights)
+            sets, weights = arguments.omit_nan("data", sets, weights)
         if intervals is not None:
             require_observations(sets.counts, weights)
         flat, counts, single, labels = sets
-        fixed_values = check_fixed(fixed, parameterization, method, counts.size)
+        fixed_values = arguments.check_fixed(fixed, parameterization, method, counts.size)
         if device_of(flat) is None and device_of(weights) is None:
             flat = flat.reshape(-1)
             if weights is not None and intervals is None:
-                flat, weights, counts = select_weighted(flat, weights.reshape(-1), counts)
+                flat, weights, counts = arguments.select_weighted(flat, weights.reshape(-1), counts)
     stops = np.cumsum(counts)
     to_fit = SetsToFit(
         *(flat, weights, stops - counts, stops, method, parameterization, fixed_values, intervals)
@@ -288,12 +279,12 @@ def fit_windows(
     -------
     FitResults with a fit for each of the (size - window) // step + 1 windows.
     """
-    check_settings(method, parameterization, nan_policy)
-    sets = as_sets("series", series)
+    arguments.check_settings(method, parameterization, nan_policy)
+    sets = arguments.as_sets("series", series)
     if not sets.single:
         raise ValueError("series must have one dimension; of a frame pass one column")
     size = int(sets.counts[0])
-    index = series_index(series) if index is None else index
+    index = arguments.series_index(series) if index is None else index
     if index is not None:
         validation.require_iterable("index", index, "labels")
         index = list(index)
@@ -301,7 +292,7 @@ def fit_windows(
             raise ValueError(f"index must have a label for each of {size} values, got {len(index)}")
     if nan_policy == "omit":
         everything = sets.data
-        sets, _ = omit_nan("series", sets, None)
+        sets, _ = arguments.omit_nan("series", sets, None)
         if index is not None:
             index = [index[k] for k in np.flatnonzero(~np.isnan(everything))]
         size = int(sets.counts[0])
@@ -312,7 +303,7 @@ def fit_windows(
     window = validation.check_integer("window", window, FEWEST_OBSERVATIONS, longest)
     step = validation.check_integer("step", step, 1)
     starts = np.arange(0, size - window + 1, min(step, size))
-    fixed_values = check_fixed(fixed, parameterization, method, starts.size)
+    fixed_values = arguments.check_fixed(fixed, parameterization, method, starts.size)
     to_fit = SetsToFit(
         *(sets.data, None, starts, starts + window),
         *(method, parameterization, fixed_values, intervals),

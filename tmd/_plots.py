@@ -8,14 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetero.display.figures import (
-    PALETTE,
-    SOFT_COLOUR,
-    axes_of,
-    figure_of,
-    figure_style,
-    shown_figure,
-)
+from hetero.display import figures
 
 _MOST_POINTS = 2000
 """Cases whose arguments are drawn, the hardest; more would hide each other."""
@@ -31,14 +24,14 @@ class Points(NamedTuple):
     searched: int
 
 
-@figure_style()
+@figures.figure_style()
 def plot_cases(cases: Points, name: str, bits: int, rounding: str, ax: Axes | None) -> Figure:
     """Draw the number of cases by distance, and unless there are axes for it, their arguments."""
     if ax is not None:
-        ax = axes_of(ax)
+        ax = figures.axes_of(ax)
         _draw_numbers(ax, cases, bits, rounding)
-        return figure_of(ax)
-    figure = shown_figure((10.0, 3.8))
+        return figures.figure_of(ax)
+    figure = figures.shown_figure((10.0, 3.8))
     left, right = figure.subplots(1, 2)
     _draw_numbers(left, cases, bits, rounding)
     _draw_arguments(right, cases, name)
@@ -60,9 +53,13 @@ def _draw_numbers(axes: Axes, cases: Points, bits: int, rounding: str) -> None:
     numbers = distances.size - np.searchsorted(distances, m, side="left")
     neighbours = 4.0 if rounding == "all" else 2.0  # 2^-m on both sides of each breakpoint
     expected = cases.searched * neighbours * 2.0**-m
-    axes.plot(m, expected, color=SOFT_COLOUR, linewidth=1.0, label="expected of random values")
+    axes.plot(
+        m, expected, color=figures.SOFT_COLOUR, linewidth=1.0, label="expected of random values"
+    )
     reached = numbers > 0
-    axes.plot(m[reached], numbers[reached], "o", markersize=4, color=PALETTE[0], label="cases")
+    axes.plot(
+        m[reached], numbers[reached], "o", markersize=4, color=figures.PALETTE[0], label="cases"
+    )
     axes.set(yscale="log", xlabel="m", ylabel="cases", title="Cases closer than $2^{-m}$ ulp")
     axes.legend()
 
@@ -73,8 +70,8 @@ def _draw_arguments(axes: Axes, cases: Points, name: str) -> None:
     finite = np.flatnonzero(np.isfinite(distances))
     hardest = finite[np.argsort(-distances[finite])[:_MOST_POINTS]]
     for mask, colour, label in (
-        (~middle, PALETTE[0], "near a float"),
-        (middle, PALETTE[1], "near a midpoint"),
+        (~middle, figures.PALETTE[0], "near a float"),
+        (middle, figures.PALETTE[1], "near a midpoint"),
     ):
         chosen = hardest[mask[hardest]]
         axes.plot(x[chosen], distances[chosen], ".", markersize=4, color=colour, label=label)

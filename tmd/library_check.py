@@ -16,14 +16,7 @@ from hetero import validation
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
 from tmd._certificates.case_lists import parse_line, read_text
-from tmd._libraries.callables import (
-    PRECISIONS,
-    Library,
-    LibraryPrecision,
-    libraries_of_python,
-    load_libraries,
-    number_equal_labels,
-)
+from tmd._libraries import callables
 from tmd._libraries.environment import Environment, check_modes
 from tmd._libraries.judging import Judgement, Point, judge
 from tmd._libraries.list_formats import choose_format
@@ -158,11 +151,13 @@ def check_libraries(
 
 
 def _all_libraries(
-    name: str, libraries: Any, symbol: str | None, precision: LibraryPrecision, arity: int
-) -> list[Library]:
+    name: str, libraries: Any, symbol: str | None, precision: callables.LibraryPrecision, arity: int
+) -> list[callables.Library]:
     """Return the libraries of Python and those that are given, of which there must be one."""
-    named = load_libraries(libraries, name, symbol, precision, arity)
-    labelled = number_equal_labels(libraries_of_python(name, precision, arity) + named)
+    named = callables.load_libraries(libraries, name, symbol, precision, arity)
+    labelled = callables.number_equal_labels(
+        callables.libraries_of_python(name, precision, arity) + named
+    )
     if not labelled:
         raise ValueError(f"libraries must name one: neither Python nor NumPy has {name!r}")
     return labelled
@@ -291,14 +286,14 @@ def require_libraries(
     _all_libraries(oracle.name, libraries, symbol, numbers, oracle.arity or 1)
 
 
-def _check_precision(precision: int) -> LibraryPrecision:
+def _check_precision(precision: int) -> callables.LibraryPrecision:
     digits = validation.check_integer("precision", precision)
-    if digits not in PRECISIONS:
+    if digits not in callables.PRECISIONS:
         raise ValueError(f"precision must be 53 or 24, got {validation.describe(precision)}")
-    return PRECISIONS[digits]
+    return callables.PRECISIONS[digits]
 
 
-def _check_point(x: Any, precision: LibraryPrecision) -> Point:
+def _check_point(x: Any, precision: callables.LibraryPrecision) -> Point:
     """Return one argument, or a pair, as floats, if they are numbers of the precision."""
     numbers = x if isinstance(x, tuple | list) else (x,)
     for number in numbers:
@@ -310,7 +305,7 @@ def _check_point(x: Any, precision: LibraryPrecision) -> Point:
     return tuple(validation.check_finite("arguments", number) for number in numbers)
 
 
-def _is_number_of(x: Any, precision: LibraryPrecision) -> bool:
+def _is_number_of(x: Any, precision: callables.LibraryPrecision) -> bool:
     """Return whether a finite number of Python is one of the precision."""
     try:
         with np.errstate(over="ignore"):

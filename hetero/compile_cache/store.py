@@ -20,15 +20,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from hetero.compile_cache import pruning
-from hetero.compile_cache.secure_files import (
-    UntrustedError,
-    make_folder,
-    open_own_file,
-    opened_folder,
-    read_file,
-    write_file,
-)
+from hetero.compile_cache import pruning, secure_files
 
 NAME = "heterokit-compiled-code"
 """Name of the folder that holds everything."""
@@ -97,8 +89,8 @@ def _expanded(path: str) -> Path:
 def read(folder: str, name: str) -> bytes | None:
     """Return what was written under a name; None if it is absent, damaged or not to be trusted."""
     try:
-        with _opened_root() as base, opened_folder(folder, within=base) as descriptor:
-            content = read_file(name, descriptor)
+        with _opened_root() as base, secure_files.opened_folder(folder, within=base) as descriptor:
+            content = secure_files.read_file(name, descriptor)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -114,9 +106,9 @@ def write(folder: str, name: str, data: bytes) -> None:
     try:
         _make_root()
         with _opened_root() as base:
-            make_folder(folder, within=base)
-            with opened_folder(folder, within=base) as descriptor:
-                write_file(name, descriptor, head, data)
+            secure_files.make_folder(folder, within=base)
+            with secure_files.opened_folder(folder, within=base) as descriptor:
+                secure_files.write_file(name, descriptor, head, data)
             pruning.prune_if_due(base, len(data))
     except OSError as error:
         _warn_that_nothing_is_kept(error)
@@ -131,7 +123,7 @@ def open_claims() -> int:
     if location not in _claims:
         _make_root()
         with _opened_root() as base:
-            _claims[location] = open_own_file(CLAIMS, base)
+            _claims[location] = secure_files.open_own_file(CLAIMS, base)
     return _claims[location]
 
 
@@ -139,13 +131,13 @@ def open_claims() -> int:
 def _opened_root() -> Iterator[int]:
     """Yield a descriptor of the folder that holds everything, if it is certainly ours."""
     path = root()
-    with opened_folder(path) as descriptor:
+    with secure_files.opened_folder(path) as descriptor:
         try:
-            content = read_file(TAG, descriptor)
+            content = secure_files.read_file(TAG, descriptor)
         except FileNotFoundError:
             content = b""
         if content != TAG_CONTENT:
-            raise UntrustedError(f"{path} holds no {TAG} of heterokit")
+            raise secure_files.UntrustedError(f"{path} holds no {TAG} of heterokit")
         yield descriptor
 
 
@@ -158,8 +150,8 @@ def _make_root() -> None:
     new = Path(tempfile.mkdtemp(prefix=f"{NAME}.", dir=path.parent))
     try:
         os.chmod(new, 0o700)
-        with opened_folder(new) as descriptor:
-            write_file(TAG, descriptor, TAG_CONTENT)
+        with secure_files.opened_folder(new) as descriptor:
+            secure_files.write_file(TAG, descriptor, TAG_CONTENT)
         with contextlib.suppress(OSError):  # another process was faster
             new.rename(path)
     finally:

@@ -112,14 +112,16 @@ def _create_part(path: Path) -> tuple[Path, int]:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, wait: bool) -> bool:
-    """Lock a file until it is closed; return False if it is locked already or cannot be locked."""
+def _lock(descriptor: int, wait: bool) -> bool | None:
+    """Lock a file until it is closed; return False if another holds it, None without locks."""
     if fcntl is None:
-        return False
+        return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:  # its writer holds the lock, or the file system has no locks
+    except BlockingIOError:
         return False
+    except OSError:  # the file system has no locks
+        return None
     return True
 
 
@@ -144,18 +146,12 @@ def _lock_file(path: Path, wait: bool) -> tuple[int, bool]:
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            if fcntl is not None:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-                # The process that held the lock may have removed the file meanwhile.
-                if not os.path.samestat(path.stat(), os.fstat(descriptor)):
-                    raise FileNotFoundError
-            return descriptor, True
-        except BlockingIOError:
-            return descriptor, False
-        except FileNotFoundError:
-            os.close(descriptor)
-        except OSError:  # the file system has no locks
-            return descriptor, True
+            is_locked = _lock(descriptor, wait)
+            if not is_locked or os.path.samestat(path.stat(), os.fstat(descriptor)):
+                return descriptor, is_locked is not False
+        except FileNotFoundError:  # the process that held the lock has removed the file
+            pass
         except BaseException:
             os.close(descriptor)
             raise
+        os.close(descriptor)

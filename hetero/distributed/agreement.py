@@ -50,16 +50,15 @@ def require_same(comm: Any, **values: Any) -> None:
                 )
 
 
-def agree_on_key(comm: Any, key: Any, rng: Any, name: str = "rng") -> Any:
+def agree_on_key(comm: Any, key: Any, rng: Any) -> Any:
     """Return the random key that all ranks use: fresh entropy of rank 0, or that of `rng`.
 
-    Raises ValueError on all ranks if `rng`, the user's argument of that name, stands for another
-    key on another rank.
+    Raises ValueError on all ranks if `rng` stands for another key on another rank.
     """
     keys = comm.allgather(None if rng is None else tuple(map(int, key)))
     if len(set(keys)) > 1:
         raise ValueError(
-            f"{name} must be the same on all ranks: pass one seed to all, or None for a fresh one"
+            "rng must be the same on all ranks: pass one seed to all, or None for a fresh one"
         )
     return comm.bcast(key)
 

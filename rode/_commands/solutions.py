@@ -9,19 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero import validation
-from hetero.command_line import (
-    FAILED,
-    add_common_options,
-    add_out_option,
-    add_plot_option,
-    check_device,
-    check_outputs,
-    print_json,
-    save_figure,
-    save_output,
-    whole_number,
-)
+from hetero import command_line, validation
 from hetero.data_files import write_columns
 from hetero.display.notebook import html_table
 from hetero.version import VERSION
@@ -75,7 +63,7 @@ def add_solve(subcommands: Any) -> None:
         f"one rode.Problem; or {', '.join(BUILT_IN)}",
     )
     parser.add_argument(
-        "--paths", type=whole_number, default=1024, metavar="N", help="(default: 1024)"
+        "--paths", type=command_line.whole_number, default=1024, metavar="N", help="(default: 1024)"
     )
     parser.add_argument(
         "--t-span",
@@ -125,7 +113,7 @@ def add_solve(subcommands: Any) -> None:
     )
     parser.add_argument(
         "--every",
-        type=whole_number,
+        type=command_line.whole_number,
         metavar="N",
         help="coarse steps between times (default: 128 times)",
     )
@@ -136,16 +124,16 @@ def add_solve(subcommands: Any) -> None:
         default="float64",
         help="type of the solver (default: float64)",
     )
-    add_plot_option(parser, "the outputs")
-    add_out_option(parser, "times, means and quantiles, or the peaks of each path")
-    add_common_options(parser)
+    command_line.add_plot_option(parser, "the outputs")
+    command_line.add_out_option(parser, "times, means and quantiles, or the peaks of each path")
+    command_line.add_common_options(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     """Solve the problem; print, write and draw the result; return the exit code."""
-    check_device(options.device)
-    check_outputs(out=options.out, plot=options.plot)
+    command_line.check_device(options.device)
+    command_line.check_outputs(out=options.out, plot=options.plot)
     if options.seed is not None:
         validation.check_integer("--seed", options.seed)
     problem = load_problem(options.problem)
@@ -183,7 +171,7 @@ def _run(options: argparse.Namespace) -> int:
     )
     settings = {"method": method, "h": h, "sampling": sampling, "t_span": [begin, end]}
     _report(result, problem, settings, options, exceed)
-    return 0 if result.success else FAILED
+    return 0 if result.success else command_line.FAILED
 
 
 def _choose_step(problem: Problem, method: str, length: float, steps: int) -> float:
@@ -229,15 +217,16 @@ def _report(
     if options.plot is not None and result.success:
         title = f"{options.problem}: {result.work.paths:,} paths"
         table = html_table("Run", facts.items())
-        save_output(
-            options.plot, lambda path: save_figure(result.plot, path, title=title, tables=[table])
+        command_line.save_output(
+            options.plot,
+            lambda path: command_line.save_figure(result.plot, path, title=title, tables=[table]),
         )
     if options.out is not None:
-        save_output(options.out, lambda path: write_columns(path, columns))
+        command_line.save_output(options.out, lambda path: write_columns(path, columns))
     if not result.success:
         print(f"{result.status}: {result.message}", file=sys.stderr)
     if options.json:
-        print_json({"version": VERSION} | facts | numbers)
+        command_line.print_json({"version": VERSION} | facts | numbers)
         return
     print(f"{problem.name}: {result.work.paths:,} paths by {settings['method']}, ", end="")
     print(f"h = {settings['h']:.6g} s, sampling {settings['sampling']}")
@@ -245,21 +234,18 @@ def _report(
         peaks.print()
         print_exceedances(exceedances)
         return
-    for output in result.outputs:
-        _print_table(columns, output)
+    each = (len(columns) - 1) // len(result.outputs)  # columns of each output, after the times
+    for k, output in enumerate(result.outputs):
+        _print_table(columns, list(columns)[1 + k * each : 1 + (k + 1) * each], output)
     if result.t.size > _ROWS and options.out is None:
         print(f"\n{_ROWS} of {result.t.size} times; --out FILE writes all of them")
 
 
-def _print_table(columns: dict[str, np.ndarray], output: str) -> None:
-    """Print some rows of the columns of one output, the last among them."""
+def _print_table(columns: dict[str, np.ndarray], names: list[str], output: str) -> None:
+    """Print some rows of the columns with the names of one output, the last among them."""
     size = columns["t"].size
     rows = np.unique(np.linspace(0, size - 1, min(size, _ROWS)).astype(int))
-    prefix = f"{output}_"
-    table = {"t / s": columns["t"]} | {
-        name.removeprefix(prefix): values
-        for name, values in columns.items()
-        if name.startswith(prefix)
-    }
+    table = {"t / s": columns["t"]}
+    table |= {name.removeprefix(f"{output}_"): columns[name] for name in names}
     print(f"\n{output}")
     print_rows(table, ([values[row] for values in table.values()] for row in rows))

@@ -20,13 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rode._estimators.pair_formulas import (
-    make_paired_observe,
-    make_paired_start,
-    make_paired_step,
-    make_paired_update,
-    make_selection,
-)
+from rode._estimators import pair_formulas
 from rode._solver.plan import MAX_UNROLLED, Plan, is_large_frame
 from rode._solver.reductions.reduction import Fold, Reduction, State
 from rode._solver.runner import step_of
@@ -38,7 +32,7 @@ def with_one_output(problem: Problem, index: int) -> Problem:
     """Return a problem with one of its outputs only."""
     if len(problem.outputs) == 1:
         return problem
-    observe = make_selection(problem.observe, index)
+    observe = pair_formulas.make_selection(problem.observe, index)
     frame = None if problem.frame is None else (problem.frame[index],)
     return replace(problem, observe=observe, outputs=(problem.outputs[index],), frame=frame)
 
@@ -61,13 +55,13 @@ def paired(plan: Plan) -> Plan:
     if forms.at_end:
         rows = scheme.forms(h, None)
     start_rows = count + len(problem.start_numbers)
-    step = make_paired_step(step_of(problem, scheme), n, components, count, forms)
+    step = pair_formulas.make_paired_step(step_of(problem, scheme), n, components, count, forms)
     size = 2 * n + components * (1 + forms.number) + 1
     doubled = replace(
         problem,
         dimension=size,
-        start=make_paired_start(problem.start, n, size, start_rows, components),
-        observe=make_paired_observe(problem.observe, n, count),
+        start=pair_formulas.make_paired_start(problem.start, n, size, start_rows, components),
+        observe=pair_formulas.make_paired_observe(problem.observe, n, count),
         parameters=problem.table[:start_rows],
         outputs=("fine", "coarse"),
         start_numbers=(),
@@ -145,7 +139,7 @@ class PairedFunctional(Reduction):
         """Numbers for steps of h, for steps of 2 h, and whether the next step is a second one."""
         assert self.single.fold is not None
         count = self.single.fold.numbers
-        return Fold(2 * count + 1, make_paired_update(self.single.fold.update, count))
+        return Fold(2 * count + 1, pair_formulas.make_paired_update(self.single.fold.update, count))
 
     def finish(self, state: State, folded: np.ndarray) -> None:
         """Take the numbers of each solution for its steps."""

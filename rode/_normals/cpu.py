@@ -7,9 +7,8 @@ from numba import int64, prange, uint64
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from rode._normals import box_muller_formulas as box_muller
-from rode._normals import inverse_formulas as inverse
 from rode._normals.cpu_chunks import chunk_of, counter
+from rode._normals.draws import DRAWS
 from rode._normals.launches import BLOCKS, split_into_launches
 
 CHUNK = 512
@@ -41,18 +40,8 @@ def _make_fill(draw, size):
     return fill_direct
 
 
-_DRAWS = {
-    ("box-muller", "float32"): box_muller.box_muller_float32,
-    ("box-muller", "float64"): box_muller.box_muller_float64,
-    ("box-muller-fast", "float32"): box_muller.box_muller_fast,
-    ("inverse", "float32"): inverse.inverse_block_float32,
-    ("rational", "float32"): inverse.branching_float32,
-    ("rational", "float64"): inverse.branching_float64,
-    ("rational-blending", "float32"): inverse.blending_float32,
-    ("rational-blending", "float64"): inverse.blending_float64,
-}
 _DIRECT = {
-    which: _make_fill(draw, 16 // np.dtype(which[1]).itemsize) for which, draw in _DRAWS.items()
+    which: _make_fill(draw, 16 // np.dtype(which[1]).itemsize) for which, draw in DRAWS.items()
 }
 
 

@@ -10,8 +10,7 @@ from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10
 from rode._intrinsics.memory import store_vector
-from rode._normals import box_muller_formulas as box_muller
-from rode._normals import inverse_formulas as inverse
+from rode._normals.draws import DRAWS
 from rode._normals.launches import split_into_launches
 
 THREADS = 256
@@ -19,9 +18,9 @@ PER_SM = 32
 """Blocks of threads a multiprocessor: more than fit, which evens out the end (measured)."""
 
 
-def _make_fills(draw, size, T):
-    """Make the kernels that fill an array with numbers, `size` of each block of words."""
-    one = T(1.0)
+def _make_fills(draw, dtype):
+    """Make the kernels that fill an array with numbers made of blocks of words."""
+    size, one = 16 // np.dtype(dtype).itemsize, np.dtype(dtype).type(1.0)
 
     @kernel
     def fill_pairs(k0, k1, path, stream, high, low, out):
@@ -57,32 +56,17 @@ def _make_fills(draw, size, T):
     return fill_pairs, fill_rest
 
 
-_FOUR, _TWO = (4, np.float32), (2, np.float64)
-box_muller_float32, rest_box_muller_float32 = _make_fills(box_muller.box_muller_float32, *_FOUR)
-box_muller_float64, rest_box_muller_float64 = _make_fills(box_muller.box_muller_float64, *_TWO)
-fast_float32, rest_fast_float32 = _make_fills(box_muller.box_muller_fast, *_FOUR)
-inverse_float32, rest_inverse_float32 = _make_fills(inverse.inverse_block_float32, *_FOUR)
-branching_float32, rest_branching_float32 = _make_fills(inverse.branching_float32, *_FOUR)
-branching_float64, rest_branching_float64 = _make_fills(inverse.branching_float64, *_TWO)
-blending_float32, rest_blending_float32 = _make_fills(inverse.blending_float32, *_FOUR)
-blending_float64, rest_blending_float64 = _make_fills(inverse.blending_float64, *_TWO)
-DIRECT = {
-    ("box-muller", "float32"): (box_muller_float32, rest_box_muller_float32),
-    ("box-muller", "float64"): (box_muller_float64, rest_box_muller_float64),
-    ("box-muller-fast", "float32"): (fast_float32, rest_fast_float32),
-    ("inverse", "float32"): (inverse_float32, rest_inverse_float32),
-    ("rational", "float32"): (branching_float32, rest_branching_float32),
-    ("rational", "float64"): (branching_float64, rest_branching_float64),
-    ("rational-blending", "float32"): (blending_float32, rest_blending_float32),
-    ("rational-blending", "float64"): (blending_float64, rest_blending_float64),
+KERNELS = {
+    f"{part}_{method}_{dtype}": fill
+    for (method, dtype), draw in DRAWS.items()
+    for part, fill in zip(("pairs", "rest"), _make_fills(draw, dtype), strict=True)
 }
-"""(pairs, remainder) of a method and type."""
 
 
 def fill(method, words, out, launch_stream=0, threads=THREADS, per_sm=None):
     """Fill `out` by a method that makes each block of words into numbers."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
-    pairs, remainder = DIRECT[method, dtype.name]
+    pairs, remainder = (KERNELS[f"{part}_{method}_{dtype}"] for part in ("pairs", "rest"))
     for first, piece, done in split_into_launches(out, size, words.first):
         numbers = (*words.constants, *first)
         if done:

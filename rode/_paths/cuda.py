@@ -80,7 +80,8 @@ def _make_scan(dtype, normals, rounds):
     return scan_paths
 
 
-def _make_bridge(dtype, normals, rounds=ROUNDS):
+@functools.cache
+def _make_bridge(dtype, normals, rounds):
     """Make the kernel that computes the tiles of one path, whose ends are known."""
     walk, join, _, put_bent = warp_functions(dtype, normals, rounds)
     real, size, length = _REAL[dtype], words(dtype, rounds), tile(dtype, rounds)
@@ -177,24 +178,6 @@ def _make_long_scan(dtype, normals):
     return scan_long
 
 
-_KINDS = (("float32", "float32"), ("float64", "float64"), ("float32", "fast"))
-scan_float32, scan_float64, scan_fast = (_make_scan(d, n, ROUNDS) for d, n in _KINDS)
-scan_noise_float32, scan_noise_float64 = (_make_scan(d, None, ROUNDS) for d in _REAL)
-short_float32, short_float64, short_fast = (_make_scan(d, n, 1) for d, n in _KINDS)
-short_noise_float32, short_noise_float64 = (_make_scan(d, None, 1) for d in _REAL)
-long_float32, long_float64, long_fast = (_make_long_scan(d, n) for d, n in _KINDS)
-long_noise_float32, long_noise_float64 = (_make_long_scan(d, None) for d in _REAL)
-bridge_float32, bridge_float64, bridge_fast = (_make_bridge(d, n) for d, n in _KINDS)
-
-_SCANS = {"float32": scan_float32, "float64": scan_float64, "fast": scan_fast}
-_SCANS_NOISE = {"float32": scan_noise_float32, "float64": scan_noise_float64}
-_SHORT = {"float32": short_float32, "float64": short_float64, "fast": short_fast}
-_SHORT_NOISE = {"float32": short_noise_float32, "float64": short_noise_float64}
-_LONGS = {"float32": long_float32, "float64": long_float64, "fast": long_fast}
-_LONGS_NOISE = {"float32": long_noise_float32, "float64": long_noise_float64}
-_BRIDGES = {"float32": bridge_float32, "float64": bridge_float64, "fast": bridge_fast}
-
-
 def _make_clear_flags(word):
     """Make the kernel that prepares the memory of a single pass."""
     no_number = word(np.iinfo(word).max)
@@ -227,11 +210,25 @@ def _make_begin_paths(draw):
     return begin_paths
 
 
-begin_float32, begin_float64 = (
-    _make_begin_paths(box_muller_float32),
-    _make_begin_paths(box_muller_float64),
-)
-clear_float32, clear_float64 = _make_clear_flags(np.uint32), _make_clear_flags(np.uint64)
+_VARIANTS = {
+    "float32": ("float32", "float32"),
+    "float64": ("float64", "float64"),
+    "fast": ("float32", "fast"),
+    "noise_float32": ("float32", None),
+    "noise_float64": ("float64", None),
+}
+"""Type of the path, and normal numbers that the kernel draws."""
+
+KERNELS = {
+    **{f"scan_{name}": _make_scan(*kinds, ROUNDS) for name, kinds in _VARIANTS.items()},
+    **{f"short_{name}": _make_scan(*kinds, 1) for name, kinds in _VARIANTS.items()},
+    **{f"long_{name}": _make_long_scan(*kinds) for name, kinds in _VARIANTS.items()},
+    **{f"bridge_{n}": _make_bridge(*kinds, ROUNDS) for n, kinds in _VARIANTS.items() if kinds[1]},
+    "begin_float32": _make_begin_paths(box_muller_float32),
+    "begin_float64": _make_begin_paths(box_muller_float64),
+    "clear_float32": _make_clear_flags(np.uint32),
+    "clear_float64": _make_clear_flags(np.uint64),
+}
 
 
 def _aligned(*arrays) -> bool:
@@ -244,34 +241,36 @@ def _aligned(*arrays) -> bool:
     return True
 
 
+def _variant(noise, normals, out) -> str:
+    """Return the name of the variant of a kernel that draws its noise, or reads it."""
+    return normals if noise is None else f"noise_{np.dtype(out.dtype)}"
+
+
 def scan(run, table, start, deviation, noise, normals, out, stream=0):
     """Fill the rows of `out` with paths from `start`, or with stationary ones if that is None."""
-    drawn, short = noise is None, table.shape[1] == 1
-    kinds = (_SHORT, _SHORT_NOISE) if short else (_SCANS, _SCANS_NOISE)
-    chosen = kinds[0][normals] if drawn else kinds[1][np.dtype(out.dtype).name]
-    noise, paths, T = out if drawn else noise, out.shape[0], out.dtype.type
+    name = "short" if table.shape[1] == 1 else "scan"
+    chosen = KERNELS[f"{name}_{_variant(noise, normals, out)}"]
+    noise, paths, T = out if noise is None else noise, out.shape[0], out.dtype.type
     starts = scratch("starts", paths, out.dtype, stream)
-    begin = begin_float32 if out.dtype.itemsize == 4 else begin_float64
     arguments = (run, T(start or 0.0), T(deviation if start is None else 0.0), starts)
-    launch.launch_over(begin, paths, arguments, stream)
+    launch.launch_over(KERNELS[f"begin_{np.dtype(out.dtype)}"], paths, arguments, stream)
     arguments = (run, noise, resident(table), starts, _aligned(noise, out), out)
     launch.launch(chosen, launch.blocks_for(paths, _WARPS), THREADS, stream, arguments)
 
 
 def long_scan(run, table, rate, start, noise, normals, out, stream=0):
     """Fill `out` with one path from `start`."""
-    drawn, word = noise is None, np.uint32 if out.dtype.itemsize == 4 else np.uint64
-    chosen = _LONGS[normals] if drawn else _LONGS_NOISE[np.dtype(out.dtype).name]
-    clear = clear_float32 if out.dtype.itemsize == 4 else clear_float64
-    length, noise = _WARPS * tile(out.dtype), out if drawn else noise
+    chosen = KERNELS[f"long_{_variant(noise, normals, out)}"]
+    clear = KERNELS[f"clear_{np.dtype(out.dtype)}"]
+    length, noise = _WARPS * tile(out.dtype), out if noise is None else noise
     blocks = launch.blocks_for(out.size, length)
     far = np.exp(-rate * length * np.arange(GROUP + 1)).astype(out.dtype)
-    kind = np.dtype(word)
+    word = np.dtype(np.uint32 if out.dtype.itemsize == 4 else np.uint64)
     # A start for each group of blocks, and one for the group that would follow.
-    ends = scratch("block ends", blocks, kind, stream)
-    starts = scratch("group starts", blocks // GROUP + 1, kind, stream)
+    ends = scratch("block ends", blocks, word, stream)
+    starts = scratch("group starts", blocks // GROUP + 1, word, stream)
     first = np.array([start], out.dtype).view(word)[0]
-    launch.launch(clear, launch.grid_stride_blocks(blocks), THREADS, stream, (ends, starts, first))
+    launch.launch_over(clear, blocks, (ends, starts, first), stream)
     tables = resident(table), resident(far)
     arguments = (run, noise, *tables, ends, starts, _aligned(noise, out), out)
     launch.launch(chosen, blocks, THREADS, stream, arguments)
@@ -279,16 +278,10 @@ def long_scan(run, table, rate, start, noise, normals, out, stream=0):
 
 def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
-    rounds, grid = table.shape[1], launch.blocks_for(ends.size, _WARPS)
-    chosen = _BRIDGES[normals] if rounds == ROUNDS else _bridge_of(out.dtype, normals, rounds)
+    chosen = _make_bridge(np.dtype(out.dtype).name, normals, table.shape[1])
+    grid = launch.blocks_for(ends.size, _WARPS)
     arguments = (run, resident(table), start, ends, _aligned(out), out)
     launch.launch(chosen, grid, THREADS, stream, arguments)
-
-
-@functools.cache
-def _bridge_of(dtype, normals, rounds):
-    """Return a kernel for tiles of another size, which studies use."""
-    return _make_bridge(dtype.name, normals, rounds)
 
 
 def allocate_ends(count, dtype, stream=0):

@@ -24,19 +24,9 @@ from hetero.jit import serial
 from rode._intrinsics.flags import is_set
 from rode._intrinsics.tuple_algebra import read_column, write_column
 from rode._paths.step_formulas import advance
+from rode._solver.formulas import stage_formulas as stage
 from rode._solver.formulas.excited_formulas import make_excited_step
 from rode._solver.formulas.frame_loops import make_frame_step, make_record_frame
-from rode._solver.formulas.stage_formulas import (
-    block_of,
-    first_fine_step,
-    make_averages,
-    make_initialize,
-    make_matvec,
-    make_number_at,
-    make_record,
-    make_sample_sums,
-    words_of_block,
-)
 from rode._solver.kernel_arguments import STEP_WORK
 
 GROUP = 512
@@ -126,7 +116,7 @@ class Group(NamedTuple):
 def _make_integrate_group(spec, advance_group):
     """Make the loop over coarse steps for a group of paths, around `advance_group` of each kind."""
     number_of = np.float32 if spec.dtype == "float32" else np.float64
-    initialize = make_initialize(spec)
+    initialize = stage.make_initialize(spec)
     record = make_record_frame(spec) if spec.kind == "frame" else _make_record_group(spec)
     dimension, forms = spec.dimension, spec.form_count
 
@@ -181,7 +171,7 @@ def _templates_of(spec):
 
 def _make_record_group(spec):
     """Make `record_group(run, t, row, is_first, low, group, arrays)`, which records a group."""
-    record, (xs, ps, _) = make_record(spec), _templates_of(spec)
+    record, (xs, ps, _) = stage.make_record(spec), _templates_of(spec)
 
     @serial
     def record_group(run, t, row, is_first, low, group, arrays):
@@ -197,7 +187,7 @@ def _make_record_group(spec):
 
 def _make_step_group(spec):
     """Make `step_group(..)`, which takes the coarse step of every path of a group from its sums."""
-    step, matvec = spec.step, make_matvec(spec.form_count)
+    step, matvec = spec.step, stage.make_matvec(spec.form_count)
     xs, ps, forms = _templates_of(spec)
 
     @serial
@@ -215,7 +205,7 @@ def _make_step_group(spec):
 def _fill(counter, block, first, words):
     """Fill `words` with the words of a block of noise for every path of a group."""
     for l in range(words.shape[1]):
-        a, b, c, d = words_of_block(counter, block, uint32(first + uint32(l)))
+        a, b, c, d = stage.words_of_block(counter, block, uint32(first + uint32(l)))
         words[0, l] = a
         words[1, l] = b
         words[2, l] = c
@@ -224,7 +214,7 @@ def _fill(counter, block, first, words):
 
 def _make_path_step(spec):
     """Make `advance_group` for sums of the fine steps of each path."""
-    size, draw, follow = block_of(spec)
+    size, draw, follow = stage.block_of(spec)
     count, step_group = spec.form_count, _make_step_group(spec)
     forms, block = (0.0,) * count, (0.0,) * size
 
@@ -257,7 +247,7 @@ def _make_path_step(spec):
         first, o, sums, words = group.first, group.o, group.sums, group.words
         sums[:] = 0
         noise = np.empty((size, o.size), o.dtype)
-        begin = first_fine_step(run, n)
+        begin = stage.first_fine_step(run, n)
         end = begin + run.fine_steps
         for block in range(begin // size, (end + size - 1) // size):
             if is_set(stop):
@@ -277,7 +267,7 @@ def _make_path_step(spec):
 def _make_exact_step(spec):
     """Make `advance_group` for sums drawn from their joint distribution."""
     step_group = _make_step_group(spec)
-    sample, number_at = make_sample_sums(spec), make_number_at(spec)
+    sample, number_at = stage.make_sample_sums(spec), stage.make_number_at(spec)
 
     @serial
     def advance_exact(run, n, t, arrays, group, stop):
@@ -295,7 +285,7 @@ def _make_exact_step(spec):
 
 def _make_separable_step(spec):
     """Make `advance_group` for averages of G(t, O) and g(t, O) over the fine steps."""
-    step, averages = spec.step, make_averages(spec)
+    step, averages = spec.step, stage.make_averages(spec)
     xs, ps, _ = _templates_of(spec)
 
     @serial
@@ -315,7 +305,7 @@ def _make_separable_step(spec):
 
 def _make_excited_step(spec):
     """Make `advance_group` for an excitation, whose state is a part of x."""
-    take_step, number_at = make_excited_step(spec, block_of(spec)), make_number_at(spec)
+    take_step, number_at = make_excited_step(spec, stage.block_of(spec)), stage.make_number_at(spec)
     xs, ps, _ = _templates_of(spec)
 
     @serial

@@ -24,19 +24,8 @@ from hetero.cuda.driver import cuda
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from rode._intrinsics.tuple_algebra import replace_component
+from rode._solver.formulas import stage_formulas as stage
 from rode._solver.formulas.excited_formulas import make_excited_step
-from rode._solver.formulas.stage_formulas import (
-    block_of,
-    make_averages,
-    make_initialize,
-    make_matvec,
-    make_number_at,
-    make_read_parameters,
-    make_record,
-    make_sample_sums,
-    next_save,
-    store_state,
-)
 from rode._solver.formulas.stretch_formulas import make_join, make_walk_stretches
 from rode._solver.kernel_arguments import STEP_WORK, part_of
 
@@ -87,8 +76,11 @@ def compiled(spec):
         "excited": _make_excited_step,
     }
     take_coarse_step = kinds[spec.kind](spec)
-    read_parameters, initialize = make_read_parameters(spec.parameters), make_initialize(spec)
-    record, number_at = make_record(spec), make_number_at(spec)
+    read_parameters, initialize = (
+        stage.make_read_parameters(spec.parameters),
+        stage.make_initialize(spec),
+    )
+    record, number_at = stage.make_record(spec), stage.make_number_at(spec)
 
     @kernel
     def integrate_paths(run, arrays):
@@ -107,12 +99,12 @@ def compiled(spec):
         for n in range(run.coarse_steps):
             words = number_at(run, arrays, n, path, number)
             o, x = take_coarse_step(run, arrays, n, words, lane, number, o, x, p)
-            row, until, due = next_save(run, row, until)
+            row, until, due = stage.next_save(run, row, until)
             if writes:
                 t = run.t + type(run.h)(run.done + n + 1) * run.h
                 record(run, t, due, False, number, x, o, p, arrays)
         if writes:
-            store_state(o, x, number, paths_o, paths_x)
+            stage.store_state(o, x, number, paths_o, paths_x)
 
     return integrate_paths
 
@@ -123,7 +115,7 @@ def compiled(spec):
 
 def _make_path_step(spec):
     """Make `take_coarse_step` for sums of the fine steps of each path."""
-    step, matvec, length = spec.step, make_matvec(spec.form_count), spec.form_count + 1
+    step, matvec, length = spec.step, stage.make_matvec(spec.form_count), spec.form_count + 1
     walk_stretches = make_walk_stretches(spec)
     join = make_join(length)
     real = float32 if spec.dtype == "float32" else float64
@@ -159,7 +151,11 @@ def _make_path_step(spec):
 
 def _make_exact_step(spec):
     """Make `take_coarse_step` for sums drawn from their joint distribution."""
-    step, matvec, sample = spec.step, make_matvec(spec.form_count), make_sample_sums(spec)
+    step, matvec, sample = (
+        spec.step,
+        stage.make_matvec(spec.form_count),
+        stage.make_sample_sums(spec),
+    )
 
     @kernel(device=True)
     def take_coarse_step(run, arrays, n, path, lane, number, o, x, p):
@@ -172,7 +168,7 @@ def _make_exact_step(spec):
 
 def _make_separable_step(spec):
     """Make `take_coarse_step` for averages of G(t, O) and g(t, O) over the fine steps."""
-    step, averages = spec.step, make_averages(spec)
+    step, averages = spec.step, stage.make_averages(spec)
 
     @kernel(device=True)
     def take_coarse_step(run, arrays, n, path, lane, number, o, x, p):
@@ -184,7 +180,7 @@ def _make_separable_step(spec):
 
 def _make_excited_step(spec):
     """Make `take_coarse_step` for an excitation, whose state is a part of x."""
-    take_step = make_excited_step(spec, block_of(spec))
+    take_step = make_excited_step(spec, stage.block_of(spec))
 
     @kernel(device=True)
     def take_coarse_step(run, arrays, n, path, lane, number, o, x, p):
@@ -209,17 +205,9 @@ def count_paths(o, x, failed, result):
         cuda.atomic.add(result, 1, others)
 
 
-count_nonfinite_float32, count_nonfinite_float64 = (
-    kernel(count_paths.py_func),
-    kernel(count_paths.py_func),
-)
-del count_paths
-
-
 def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
     """Return the number of paths that are infinite or NaN, and of others with such outputs."""
-    chosen = count_nonfinite_float32 if o.dtype.itemsize == 4 else count_nonfinite_float64
     result = cuda.to_device(np.zeros(2, np.int64), stream=stream)
-    launch.launch_over(chosen, o.size, (o, x, failed, result), stream)
+    launch.launch_over(count_paths, o.size, (o, x, failed, result), stream)
     states, others = result.copy_to_host(stream=stream)
     return int(states), int(others)

@@ -15,15 +15,8 @@ from hetero.arrays import Array, Workspace
 from hetero.devices import Device
 from hetero.distributed.cancellation import StoppedError, current_flag
 from rode import _solver
+from rode._solver import kernel_arguments
 from rode._solver.excited import ExcitationArrays, Shape
-from rode._solver.kernel_arguments import (
-    Counter,
-    KernelSpec,
-    RunArrays,
-    RunParameters,
-    Saving,
-    part_of,
-)
 from rode._solver.memory_forecast import require_memory, times_of_window
 from rode._solver.plan import Plan
 from rode._solver.reductions.peaks import PEAKS
@@ -107,7 +100,7 @@ class Solver:
         switches, numbers = none if plan.branches is None else plan.branches
         storeys = plan.problem.dimension if plan.kind == "frame" else 0
         folds = (spec.fold.numbers * self.outputs, plan.paths) if self.folds else (1, 1)
-        self.arrays = RunArrays(
+        self.arrays = kernel_arguments.RunArrays(
             **matrices,
             o=work.output((plan.paths,), plan.dtype),
             x=work.output((spec.dimension + storeys, plan.paths), plan.dtype, flat=False),
@@ -174,7 +167,7 @@ class Solver:
                 arrays = arrays._replace(saved=saved)
             call = self.parameters(window)
             if (begin, end) != (window.begin, window.end):
-                call = part_of(call, begin - window.begin, end - begin)
+                call = kernel_arguments.part_of(call, begin - window.begin, end - begin)
             loops.integrate(self.spec, call, arrays, self.stop)
             if self.stop[0]:
                 raise StoppedError("another part of this work failed or was interrupted")
@@ -220,7 +213,7 @@ class Solver:
         if begin < plan.steps:
             yield Window(begin, plan.steps, range(0))
 
-    def parameters(self, window: Window) -> RunParameters:
+    def parameters(self, window: Window) -> kernel_arguments.RunParameters:
         """Return the numbers of a call that computes a whole window."""
         plan, process = self.plan, self.plan.problem.process
         fine_steps, real = plan.fine_steps or 1, np.dtype(plan.dtype).type
@@ -230,8 +223,8 @@ class Solver:
         stretches, threads = 1, 1
         if plan.device.kind == "cuda":
             stretches, threads = plan.stretches, plan.threads_per_path()
-        return RunParameters(
-            counter=Counter(
+        return kernel_arguments.RunParameters(
+            counter=kernel_arguments.Counter(
                 *plan.key,
                 stream=np.uint32(philox.STREAMS["rode.solve"]),
                 first_path=np.uint32(plan.first_path),
@@ -242,7 +235,7 @@ class Solver:
             stretch_blocks=0 if stretches == 1 else fine_steps // (stretches * plan.block),
             own_stretches=stretches // threads,
             threads_per_path=threads,
-            saving=Saving(
+            saving=kernel_arguments.Saving(
                 every=every, row=0 if 0 in window.times else -1, until=every, folds=self.folds
             ),
             stationary=fixed is None,
@@ -254,7 +247,9 @@ class Solver:
         )
 
 
-def kernel_spec_of(plan: Plan, fold: Fold | None, shape: Shape | None) -> KernelSpec:
+def kernel_spec_of(
+    plan: Plan, fold: Fold | None, shape: Shape | None
+) -> kernel_arguments.KernelSpec:
     """Return the functions that a plan compiles, with the fold of its reductions.
 
     Runs without a fold have that of the peaks, so that they share the code of one that has it.
@@ -273,7 +268,7 @@ def kernel_spec_of(plan: Plan, fold: Fold | None, shape: Shape | None) -> Kernel
     else:
         step, observe, start = step_of(problem, scheme), problem.observe, problem.start
         observe = observe if shape is None else make_observe(observe, shape)
-    return KernelSpec(
+    return kernel_arguments.KernelSpec(
         kind=plan.kind,
         step=step,
         observe=observe,

@@ -132,7 +132,9 @@ class Spectrum(Excitation):
         self.excess_kurtosis = float(kurtosis[0]) if single else kurtosis
         self.envelope = checked_envelope(envelope)
         # Phases of whole groups of paths, drawn by `for_paths`, and the paths among them.
-        self.phases, self.chosen = np.zeros((1, len(values), omega.size)), slice(0, 1)
+        # Unequal phases, so that `settings_of` tells spectra apart by their coherence, too.
+        self.phases = np.arange(float(values.size)).reshape(1, *values.shape)
+        self.chosen = slice(0, 1)
 
     def __repr__(self) -> str:
         several = f"{self.components} components, " if self.components > 1 else ""

@@ -101,6 +101,8 @@ def names_of(outputs: str | Sequence[str]) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"outputs must hold names, got {validation.describe(name)}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"outputs must have different names, got {', '.join(names)}")
     return tuple(map(str, names))  # not texts of NumPy
 
 

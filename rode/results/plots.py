@@ -9,15 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetero.display.figures import (
-    DATA_COLOUR,
-    PALETTE,
-    SOFT_COLOUR,
-    axes_of,
-    figure_of,
-    figure_style,
-    shown_figure,
-)
+from hetero.display import figures
 
 _OVER_TIME = ("mean", "quantiles", "paths")
 """Arrays of a result that are drawn over time."""
@@ -43,7 +35,7 @@ class Curves(NamedTuple):
     paths: int
 
 
-@figure_style()
+@figures.figure_style()
 def plot_curves(curves: Curves, ax: Axes | None, output: int | None) -> Figure:
     """Draw all outputs below each other, or the one with this index."""
     over_time = curves.t.size > 1 and not curves.values.keys().isdisjoint(_OVER_TIME)
@@ -51,11 +43,11 @@ def plot_curves(curves: Curves, ax: Axes | None, output: int | None) -> Figure:
         raise ValueError("there is nothing to draw: the result has no saved times and no peaks")
     draw = _draw_over_time if over_time else _draw_peaks
     if ax is not None:
-        ax = axes_of(ax)
+        ax = figures.axes_of(ax)
         draw(ax, curves, output or 0)
-        return figure_of(ax)
+        return figures.figure_of(ax)
     outputs = range(len(curves.outputs)) if output is None else [output]
-    figure = shown_figure((8.0, 0.8 + 2.4 * len(outputs)))
+    figure = figures.shown_figure((8.0, 0.8 + 2.4 * len(outputs)))
     rows = figure.subplots(len(outputs), 1, squeeze=False, sharex=draw is _draw_over_time)
     for axes, k in zip(rows[:, 0], outputs, strict=True):
         draw(axes, curves, k)
@@ -78,7 +70,7 @@ def _draw_over_time(axes: Axes, curves: Curves, output: int) -> None:
     if all_paths is not None:
         paths = all_paths[times, output]
         for path in paths[:, :_MOST_PATHS].T:
-            axes.plot(t, path, color=SOFT_COLOUR, linewidth=0.6, alpha=0.6)
+            axes.plot(t, path, color=figures.SOFT_COLOUR, linewidth=0.6, alpha=0.6)
         if quantiles is None:
             probabilities = 0.05, 0.5, 0.95
             values = np.quantile(paths, probabilities, axis=1)
@@ -102,12 +94,12 @@ def _draw_over_time(axes: Axes, curves: Curves, output: int) -> None:
 
 def _draw_mean(axes: Axes, t: np.ndarray, mean: np.ndarray) -> None:
     """Draw the mean."""
-    axes.plot(t, mean, color=PALETTE[1], label="mean")
+    axes.plot(t, mean, color=figures.PALETTE[1], label="mean")
 
 
 def _draw_band(axes: Axes, t: np.ndarray, low: np.ndarray, high: np.ndarray, label: str) -> None:
     """Fill the band between two curves."""
-    axes.fill_between(t, low, high, color=PALETTE[0], alpha=0.2, linewidth=0.0, label=label)
+    axes.fill_between(t, low, high, color=figures.PALETTE[0], alpha=0.2, linewidth=0.0, label=label)
 
 
 def _draw_quantiles(
@@ -123,7 +115,7 @@ def _draw_quantiles(
         low, high = low + 1, high - 1
     if low == high:
         name = "median" if probabilities[low] == 0.5 else f"{probabilities[low]:g} quantile"
-        axes.plot(t, values[low], color=PALETTE[0], label=name)
+        axes.plot(t, values[low], color=figures.PALETTE[0], label=name)
 
 
 def _draw_peaks(axes: Axes, curves: Curves, output: int) -> None:
@@ -131,6 +123,6 @@ def _draw_peaks(axes: Axes, curves: Curves, output: int) -> None:
     peaks = curves.values["peaks"][output]
     bins = int(np.clip(np.sqrt(peaks.size), 10, 100))
     density, edges = np.histogram(peaks, bins, density=True)
-    axes.stairs(density, edges, fill=True, color=DATA_COLOUR)
-    axes.stairs(density, edges, color=PALETTE[0], linewidth=1.0)
+    axes.stairs(density, edges, fill=True, color=figures.DATA_COLOUR)
+    axes.stairs(density, edges, color=figures.PALETTE[0], linewidth=1.0)
     axes.set(xlabel=f"largest |{curves.outputs[output]}| of a path", ylabel="density")

@@ -47,7 +47,7 @@ def risk_columns(risks: list[list[RiskEstimate]]) -> dict[str, list[float]]:
     columns: dict[str, list[float]] = {}
     asked = max(risks, key=len)
     for k, one in enumerate(asked):
-        name = f"{'var' if one.measure == 'value_at_risk' else 'es'}_{one.level:g}"
+        name = f"{'var' if one.measure == 'value_at_risk' else 'es'}_{one.level!r}"
         for key in ("value", "stderr", "low", "high"):
             heading = name if key == "value" else f"{name}_{key}"
             columns[heading] = [getattr(row[k], key) if row else math.nan for row in risks]

@@ -11,19 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero import validation
-from hetero.command_line import (
-    FAILED,
-    add_common_options,
-    add_out_option,
-    add_plot_option,
-    check_device,
-    check_outputs,
-    print_json,
-    save_figure,
-    save_output,
-    whole_number,
-)
+from hetero import command_line, validation
 from hetero.data_files import Column, find_present, sort_by_date, write_columns
 from hetero.display.notebook import html_text
 from hetero.version import VERSION
@@ -85,13 +73,13 @@ def add_fit(subcommands: Any) -> None:
     )
     parser.add_argument(
         "--bootstrap",
-        type=whole_number,
+        type=command_line.whole_number,
         metavar="N",
         help="also compute intervals from N simulated samples",
     )
     parser.add_argument(
         "--goodness",
-        type=whole_number,
+        type=command_line.whole_number,
         metavar="N",
         help="also test the fit by N simulated samples",
     )
@@ -109,10 +97,10 @@ def add_fit(subcommands: Any) -> None:
         choices=("delta", "profile"),
         help="how intervals of --var and --es are computed (default: profile, if --method is ml)",
     )
-    parser.add_argument("--seed", type=whole_number, help="seed of the simulations")
-    add_plot_option(parser, "the fit")
-    add_out_option(parser, "the estimates")
-    add_common_options(parser)
+    parser.add_argument("--seed", type=command_line.whole_number, help="seed of the simulations")
+    command_line.add_plot_option(parser, "the fit")
+    command_line.add_out_option(parser, "the estimates")
+    command_line.add_common_options(parser)
     parser.set_defaults(run=_run)
 
 
@@ -151,8 +139,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Raise an error, before the work, if an option has no meaning or a file cannot be written."""
-    check_device(options.device)
-    check_outputs(out=options.out, plot=options.plot)
+    command_line.check_device(options.device)
+    command_line.check_outputs(out=options.out, plot=options.plot)
     if options.returns and options.rounding is not None:
         raise ValueError(
             "--rounding is the step of the data to fit, and returns of rounded prices have none: "
@@ -252,7 +240,7 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
         report["risk"] = [dataclasses.asdict(estimate) for estimate in estimates]
         text += ["", *describe_risks(estimates)]
         kupiec = run_kupiec_tests(result, options.var)
-        report["kupiec"] = {f"{level:g}": dataclasses.asdict(t) for level, t in kupiec.items()}
+        report["kupiec"] = {repr(level): dataclasses.asdict(t) for level, t in kupiec.items()}
         text += [
             f"losses beyond the {level:.6g} value at risk: {t.exceedances} of {t.observations}, "
             f"expected {t.expected:.4g}; Kupiec's test p-value {t.pvalue:.4g}"
@@ -261,9 +249,9 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
     if options.plot is not None:
         title = f"{Path(options.file).name}, column {name}: stable distribution"
         tables = [html_text("\n".join(text))]
-        save_output(
+        command_line.save_output(
             options.plot,
-            lambda path: save_figure(
+            lambda path: command_line.save_figure(
                 lambda: result.plot(risks=estimates, comparison=comparison),
                 path,
                 title=title,
@@ -272,16 +260,16 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
         )
     if options.out is not None:
         columns = {"column": [name], **as_columns(result), **risk_columns([estimates])}
-        save_output(options.out, lambda path: write_columns(path, columns))
+        command_line.save_output(options.out, lambda path: write_columns(path, columns))
     if options.json:
-        print_json(report)
+        command_line.print_json(report)
     else:
         source = "standard input" if options.file == "-" else options.file
         print(f"{source}, column {name}\n")
         print("\n".join(text))
         if options.plot is not None:
             print(f"\nfigure: {options.plot}")
-    return 0 if result.converged else FAILED
+    return 0 if result.converged else command_line.FAILED
 
 
 def _as_dict(result: FitResult, name: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -320,11 +308,12 @@ def _report_many(results: FitResults, options: argparse.Namespace) -> int:
     if options.plot is not None:
         title = f"{Path(options.file).name}: stable distributions of {len(names)} columns"
         tables = [html_text("\n".join(text))]
-        save_output(
-            options.plot, lambda path: save_figure(results.plot, path, title=title, tables=tables)
+        command_line.save_output(
+            options.plot,
+            lambda path: command_line.save_figure(results.plot, path, title=title, tables=tables),
         )
     if options.out is not None:
-        save_output(options.out, lambda path: write_columns(path, columns))
+        command_line.save_output(options.out, lambda path: write_columns(path, columns))
     if options.json:
         fits = [
             {
@@ -334,11 +323,11 @@ def _report_many(results: FitResults, options: argparse.Namespace) -> int:
             }
             for name, one, estimates in zip(names, results, risks, strict=True)
         ]
-        print_json({"version": VERSION, "file": options.file, "method": results.method}
+        command_line.print_json({"version": VERSION, "file": options.file, "method": results.method}
                    | {"parameterization": results.parameterization, "fits": fits})  # fmt: skip
     else:
         print("\n".join(text))
     for name, one in zip(names, results, strict=True):
         if not one.converged:
             print(f"column {name}: {one.status}: {one.message}", file=sys.stderr)
-    return 0 if results.converged.all() else FAILED
+    return 0 if results.converged.all() else command_line.FAILED

@@ -7,15 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.command_line import (
-    add_common_options,
-    add_out_option,
-    check_device,
-    check_outputs,
-    print_json,
-    save_output,
-    whole_number,
-)
+from hetero import command_line
 from hetero.data_files import write_columns
 from hetero.display.progress_bar import loop_progress
 from hetero.validation import check_integer
@@ -34,10 +26,14 @@ def add_samples(subcommands: Any) -> None:
     parser = subcommands.add_parser("rvs", help=text, description=text, examples=_EXAMPLES)
     add_distribution(parser)
     parser.add_argument(
-        "--size", type=whole_number, default=1, metavar="N", help="how many (default: 1)"
+        "--size",
+        type=command_line.whole_number,
+        default=1,
+        metavar="N",
+        help="how many (default: 1)",
     )
     parser.add_argument(
-        "--seed", type=whole_number, help="an integer >= 0 (default: one at random)"
+        "--seed", type=command_line.whole_number, help="an integer >= 0 (default: one at random)"
     )
     parser.add_argument(
         "--dtype",
@@ -45,24 +41,24 @@ def add_samples(subcommands: Any) -> None:
         default="float64",
         help="type of the numbers (default: float64)",
     )
-    add_out_option(parser, "the samples")
-    add_common_options(parser)
+    command_line.add_out_option(parser, "the samples")
+    command_line.add_common_options(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     """Draw the samples, and print them or write them to a file."""
-    check_device(options.device)
-    check_outputs(out=options.out)
+    command_line.check_device(options.device)
+    command_line.check_outputs(out=options.out)
     size = check_integer("--size", options.size, 1)
     if options.seed is not None:
         check_integer("--seed", options.seed)
     with loop_progress("samples", enabled=not options.quiet):
         x = np.asarray(distribution_of(options).rvs(size, rng=options.seed, dtype=options.dtype))
     if options.out is not None:
-        save_output(options.out, lambda path: write_columns(path, {"x": x}))
+        command_line.save_output(options.out, lambda path: write_columns(path, {"x": x}))
     if options.json:
-        print_json({"version": VERSION, "size": size, "seed": options.seed, "x": x})
+        command_line.print_json({"version": VERSION, "size": size, "seed": options.seed, "x": x})
     elif options.out is None:
         write_columns(None, {"x": x})
     return 0

@@ -7,15 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.command_line import (
-    ComputationFailedError,
-    add_common_options,
-    add_out_option,
-    check_device,
-    check_outputs,
-    print_json,
-    save_output,
-)
+from hetero import command_line
 from hetero.data_files import find_present, write_columns
 from hetero.display.progress_bar import loop_progress
 from hetero.validation import check_finite
@@ -80,8 +72,8 @@ def add_values(subcommands: Any, name: str) -> None:
         parser.add_argument("--upper", action="store_true", help=help_upper)
     if name != "quantile":
         parser.add_argument("--log", action="store_true", help="print natural logarithms")
-    add_out_option(parser, "the values")
-    add_common_options(parser)
+    command_line.add_out_option(parser, "the values")
+    command_line.add_common_options(parser)
     parser.set_defaults(run=_run, verb=name, **({"upper": False} if name == "pdf" else {}))
     if name == "quantile":
         parser.set_defaults(log=False)
@@ -89,8 +81,8 @@ def add_values(subcommands: Any, name: str) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Compute the values, and print them or write them to a file."""
-    check_device(options.device)
-    check_outputs(out=options.out)
+    command_line.check_device(options.device)
+    command_line.check_outputs(out=options.out)
     points = _points(options)
     distribution = distribution_of(options)
     method = _METHODS[options.verb, options.upper, options.log]
@@ -98,15 +90,15 @@ def _run(options: argparse.Namespace) -> int:
         values = np.asarray(getattr(distribution, method)(points))
     if np.isnan(values).any():
         point = float(points[np.argmax(np.isnan(values))])
-        raise ComputationFailedError(f"{method} could not be computed at {point!r}")
+        raise command_line.ComputationFailedError(f"{method} could not be computed at {point!r}")
     axis = "p" if options.verb == "quantile" else "x"
     columns = {axis: points, method: values}
     if options.out is not None:
-        save_output(options.out, lambda path: write_columns(path, columns))
+        command_line.save_output(options.out, lambda path: write_columns(path, columns))
     if options.json:
         parameters = {name: getattr(options, name) for name in ("alpha", "beta", "loc", "scale")}
         facts = {"version": VERSION, "parameterization": options.parameterization}
-        print_json(facts | parameters | columns)
+        command_line.print_json(facts | parameters | columns)
     elif options.out is None:
         write_columns(None, columns)
     return 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero.arrays import on_host
 from hetero.jit import serial
-from stablegpu._fit import datasets
+from stablegpu._fit import datasets, set_loops
 from stablegpu._fit.datasets import BatchFit, PreparedDataSets, make_starts
 from stablegpu._fit.estimators.grid_search import search
 from stablegpu._fit.estimators.koutrouvelis.estimate import improve_estimates
@@ -17,14 +17,6 @@ from stablegpu._fit.fitted import FittedSets
 from stablegpu._fit.likelihood.second_starts import selection_loops
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
 from stablegpu._fit.records import LOC_IN_S1, STATUSES, missing_outcomes
-from stablegpu._fit.set_loops import (
-    SNAP,
-    at_boundary,
-    covariances_of,
-    find_unfinished,
-    keep_better,
-    parameters_of,
-)
 from stablegpu._parameters import PARAMETERS
 
 _STAGES = ("start", "ascent", "results")
@@ -89,9 +81,9 @@ def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]
     else:
         outcomes, units = _find_outcomes(prepared, lowest, batch)
     clock.append(time.perf_counter())
-    parameters, slope = parameters_of(outcomes, units, batch.parameterization)
+    parameters, slope = set_loops.parameters_of(outcomes, units, batch.parameterization)
     if batch.method == "ml":
-        covariance, errors = covariances_of(outcomes, slope, parameters, batch.free)
+        covariance, errors = set_loops.covariances_of(outcomes, slope, parameters, batch.free)
     else:
         covariance, errors = np.full((count, 4, 4), np.nan), np.full((count, 4), np.nan)
     parameters[parameters[:, 0] == ALPHA_RANGE[1], 1] = 0.0  # normal: beta has no meaning
@@ -115,7 +107,7 @@ def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]
         status=_STATUS_TEXTS[codes],
         evaluations=outcomes["evaluations"],
         size=prepared.unsorted.stops - prepared.unsorted.starts,
-        at_boundary=at_boundary(parameters, outcomes, lowest),
+        at_boundary=set_loops.at_boundary(parameters, outcomes, lowest),
         ties=prepared.ties[:, 0],
         smallest_alpha=lowest,
         nobs=prepared.ties[:, 1],
@@ -253,7 +245,7 @@ class _FurtherAscents(NamedTuple):
             return
         alpha, beta = self.outcomes["parameters"][:, :2].T.copy()
         size = self.prepared.ties[:, 1]
-        again = (np.abs(beta) > 1.0 - SNAP) & (alpha < _LARGEST_ENDED_ALPHA)
+        again = (np.abs(beta) > 1.0 - set_loops.SNAP) & (alpha < _LARGEST_ENDED_ALPHA)
         again |= size <= _SEVERAL
         if not again.any():
             return
@@ -277,7 +269,7 @@ class _FurtherAscents(NamedTuple):
         """
         unfinished = np.empty(len(self.units), bool)
         for _ in range(_MOST_REPEATS):
-            if not find_unfinished(self.outcomes, self.batch.free, unfinished):
+            if not set_loops.find_unfinished(self.outcomes, self.batch.free, unfinished):
                 break
             which = np.flatnonzero(unfinished)
             ends, in_s1 = self.outcomes["parameters"][which], self.outcomes["in_s1"][which]
@@ -302,7 +294,7 @@ class _FurtherAscents(NamedTuple):
             batch.free | (LOC_IN_S1 if loc_in_s1 else 0),
             *(batch.workspace, batch.host_workspace),
         )
-        keep_better(self.outcomes, which, new_outcomes)
+        set_loops.keep_better(self.outcomes, which, new_outcomes)
 
 
 def _initial_points(

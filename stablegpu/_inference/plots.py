@@ -15,15 +15,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
 from hetero.arrays import on_host
-from hetero.display.figures import (
-    DATA_COLOUR,
-    PALETTE,
-    SOFT_COLOUR,
-    axes_of,
-    figure_of,
-    figure_style,
-    shown_figure,
-)
+from hetero.display import figures
 
 if TYPE_CHECKING:
     from stablegpu._fit.fitted import FittedSets
@@ -37,7 +29,7 @@ _MANY_SETS = 100  # whose estimates are drawn as a line
 _MOST_TICKS = 9  # on an axis in steps of asinh
 
 
-@figure_style()
+@figures.figure_style()
 def plot(
     data: Any,
     weights: Any,
@@ -60,10 +52,10 @@ def plot(
     data, shares, ranks = _rank(data, weights)
     middle, scale = float(np.interp(0.5, ranks, data)), distribution.scale
     if ax is not None:
-        ax = axes_of(ax)
+        ax = figures.axes_of(ax)
         _draw_density(ax, distribution, data, shares, middle, risks, others)
-        return figure_of(ax)
-    figure = shown_figure((12.0, 4.0))
+        return figures.figure_of(ax)
+    figure = figures.shown_figure((12.0, 4.0))
     left, centre, right = figure.subplots(1, 3)
     _draw_density(left, distribution, data, shares, middle, risks, others)
     few = np.unique(np.linspace(0, data.size - 1, min(data.size, _MOST_POINTS)).astype(int))
@@ -83,13 +75,13 @@ def plot(
     return figure
 
 
-@figure_style()
+@figures.figure_style()
 def plot_estimates(results: FittedSets, name: str, ax: Axes | None = None) -> Figure:
     """Draw the estimates of one parameter for every data set, with their 95 % intervals.
 
     Labels that are dates or numbers are the axis; a few others stand below it.
     """
-    ax = axes_of(ax, (8.0, 3.5))
+    ax = figures.axes_of(ax, (8.0, 3.5))
     values, labels = getattr(results, name), list(results.labels or ())
     sets: Any = np.arange(len(results))
     dates = datetime.date | np.datetime64
@@ -100,14 +92,14 @@ def plot_estimates(results: FittedSets, name: str, ax: Axes | None = None) -> Fi
     is_few = len(results) < _MANY_SETS
     low, high = results.interval()[name]
     if np.isfinite(low).any():
-        style: dict[str, Any] = {"color": PALETTE[0], "alpha": 0.25, "linewidth": 0.0}
+        style: dict[str, Any] = {"color": figures.PALETTE[0], "alpha": 0.25, "linewidth": 0.0}
         step = "mid" if is_few else None
         ax.fill_between(sets, low, high, step=step, label="95 % interval", **style)  # type: ignore[arg-type]
-    ax.plot(sets, values, "." if is_few else "-", color=PALETTE[0], label="estimate")
+    ax.plot(sets, values, "." if is_few else "-", color=figures.PALETTE[0], label="estimate")
     xlabel = "date" if labels and isinstance(labels[0], dates) else "data set"
     ax.set(xlabel=xlabel, ylabel=name, title=f"Estimates of {name}")
     ax.legend()
-    return figure_of(ax)
+    return figures.figure_of(ax)
 
 
 def _rank(data: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -143,20 +135,20 @@ def _draw_density(
         shares / np.diff(edges),
         np.linspace(first, last, _BINS + 1),
         fill=True,
-        color=DATA_COLOUR,
+        color=figures.DATA_COLOUR,
         label="data",
     )
     label = f"alpha {distribution.alpha:.2f}, beta {distribution.beta:.2f}"
-    axes.plot(u, distribution.pdf(x), color=PALETTE[0], label=f"stable, {label}")
+    axes.plot(u, distribution.pdf(x), color=figures.PALETTE[0], label=f"stable, {label}")
     for k, (name, pdf) in enumerate(others.items()):
         style = ("--", ":", "-.")[k % 3]
         values = pdf(x)
         is_drawn = values > 1e-3 * distribution.pdf(x).min()  # a light tail would fill the panel
-        axes.plot(u[is_drawn], values[is_drawn], style, color=PALETTE[-1 - k], label=name)
+        axes.plot(u[is_drawn], values[is_drawn], style, color=figures.PALETTE[-1 - k], label=name)
     for k, risk in enumerate(risks):
         position = -risk.value if risk.of == "returns" else risk.value
         text = f"{100.0 * risk.level:.6g} % {risk.measure.replace('_', ' ')}"
-        colour = PALETTE[1 + k % (len(PALETTE) - 1)]
+        colour = figures.PALETTE[1 + k % (len(figures.PALETTE) - 1)]
         if math.isfinite(position):
             position = math.asinh((position - middle) / scale)
             first, last = min(first, position), max(last, position)
@@ -191,8 +183,8 @@ def _label_values(axis: Axis, middle: float, scale: float, first: float, last: f
 
 def _draw_diagonal(axes: Axes, x: np.ndarray, y: np.ndarray) -> None:
     """Draw points that lie on the diagonal if the distribution fits."""
-    axes.plot(x, y, ".", markersize=3, color=PALETTE[0])
-    axes.axline((x.mean(), x.mean()), slope=1.0, color=SOFT_COLOUR, linewidth=1.0)
+    axes.plot(x, y, ".", markersize=3, color=figures.PALETTE[0])
+    axes.axline((x.mean(), x.mean()), slope=1.0, color=figures.SOFT_COLOUR, linewidth=1.0)
 
 
 def _stabilize(p: np.ndarray) -> np.ndarray:

@@ -5,17 +5,7 @@ from numba import prange
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, scalar
 from stablegpu._density.nodes.cpu import evaluate_point
-from stablegpu._quantiles.formulas import (
-    HIGHEST,
-    LOWEST,
-    MOST_STEPS,
-    Search,
-    Values,
-    advance,
-    choose_first,
-    restore_quantile,
-    standardized_point,
-)
+from stablegpu._quantiles import formulas
 
 
 @scalar
@@ -26,12 +16,12 @@ def _write(search, i, s, low, high):
 
 @scalar
 def _search_at(search, i):
-    return Search(search.s[i], search.low[i], search.high[i])
+    return formulas.Search(search.s[i], search.low[i], search.high[i])
 
 
 @scalar
 def _values_at(values, i):
-    return Values(
+    return formulas.Values(
         values.log_pdf[i], values.cdf[i], values.sf[i], values.log_cdf[i], values.log_sf[i]
     )
 
@@ -40,9 +30,9 @@ def _values_at(values, i):
 def begin_points(p, upper, centre, search, x):
     """Set the initial bracket of each quantile."""
     for i in prange(p.size):
-        s = choose_first(p[i], upper, centre)
-        _write(search, i, s, LOWEST, HIGHEST)
-        x[i] = standardized_point(s, p[i], upper, centre)
+        s = formulas.choose_first(p[i], upper, centre)
+        _write(search, i, s, formulas.LOWEST, formulas.HIGHEST)
+        x[i] = formulas.standardized_point(s, p[i], upper, centre)
 
 
 @parallel
@@ -50,11 +40,11 @@ def advance_points(p, upper, centre, values, search, x):
     """Take one safeguarded Newton step for each quantile that has not converged."""
     unsettled = 0
     for i in prange(p.size):
-        s, low, high, moved = advance(
+        s, low, high, moved = formulas.advance(
             _search_at(search, i), p[i], upper, _values_at(values, i), centre
         )
         _write(search, i, s, low, high)
-        x[i] = standardized_point(s, p[i], upper, centre)
+        x[i] = formulas.standardized_point(s, p[i], upper, centre)
         unsettled += moved > 0.0
     return unsettled
 
@@ -63,7 +53,7 @@ def advance_points(p, upper, centre, values, search, x):
 def finish_points(restoration, s, x, out):
     """Write the quantiles, moved to their location and scale."""
     for i in prange(x.size):
-        out[i] = restore_quantile(x[i], s[i], restoration)
+        out[i] = formulas.restore_quantile(x[i], s[i], restoration)
 
 
 _FIRST = 1 << 14
@@ -75,18 +65,20 @@ def _search_by_nodes(
     p, upper, centre, restoration, frame, right, left, right_range, left_range, nodes
 ):
     """Return a quantile by a search whose values come from nodes."""
-    s, low, high = choose_first(p, upper, centre), LOWEST, HIGHEST
-    x = standardized_point(s, p, upper, centre)
-    for _ in range(MOST_STEPS):
+    s, low, high = formulas.choose_first(p, upper, centre), formulas.LOWEST, formulas.HIGHEST
+    x = formulas.standardized_point(s, p, upper, centre)
+    for _ in range(formulas.MOST_STEPS):
         _, cdf, sf, log_pdf, log_cdf, log_sf = evaluate_point(
             x, frame, right, left, right_range, left_range, nodes, True
         )
-        values = Values(log_pdf, cdf, sf, log_cdf, log_sf)
-        s, low, high, moved = advance(Search(s, low, high), p, upper, values, centre)
-        x = standardized_point(s, p, upper, centre)
+        values = formulas.Values(log_pdf, cdf, sf, log_cdf, log_sf)
+        s, low, high, moved = formulas.advance(
+            formulas.Search(s, low, high), p, upper, values, centre
+        )
+        x = formulas.standardized_point(s, p, upper, centre)
         if not moved > 0.0:
             break
-    return restore_quantile(x, s, restoration)
+    return formulas.restore_quantile(x, s, restoration)
 
 
 @parallel

@@ -8,17 +8,7 @@ from hetero.cuda.device_cache import resident_table
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.nodes.cuda import evaluate_point, load_nodes
-from stablegpu._quantiles.formulas import (
-    HIGHEST,
-    LOWEST,
-    MOST_STEPS,
-    Search,
-    Values,
-    advance,
-    choose_first,
-    restore_quantile,
-    standardized_point,
-)
+from stablegpu._quantiles import formulas
 
 
 @kernel
@@ -26,9 +16,9 @@ def begin_points(p, upper, centre, search, x):
     """Set the initial bracket of each quantile."""
     s, low, high = search
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
-        s[i] = choose_first(p[i], upper, centre)
-        low[i], high[i] = LOWEST, HIGHEST
-        x[i] = standardized_point(s[i], p[i], upper, centre)
+        s[i] = formulas.choose_first(p[i], upper, centre)
+        low[i], high[i] = formulas.LOWEST, formulas.HIGHEST
+        x[i] = formulas.standardized_point(s[i], p[i], upper, centre)
 
 
 @kernel
@@ -37,14 +27,14 @@ def advance_points(p, upper, centre, values, search, x, unsettled):
     s, low, high = search
     log_pdf, cdf, sf, log_cdf, log_sf = values
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
-        s[i], low[i], high[i], moved = advance(
-            Search(s[i], low[i], high[i]),
+        s[i], low[i], high[i], moved = formulas.advance(
+            formulas.Search(s[i], low[i], high[i]),
             p[i],
             upper,
-            Values(log_pdf[i], cdf[i], sf[i], log_cdf[i], log_sf[i]),
+            formulas.Values(log_pdf[i], cdf[i], sf[i], log_cdf[i], log_sf[i]),
             centre,
         )
-        x[i] = standardized_point(s[i], p[i], upper, centre)
+        x[i] = formulas.standardized_point(s[i], p[i], upper, centre)
         if moved > 0.0:
             cuda.atomic.add(unsettled, 0, 1)
 
@@ -53,7 +43,7 @@ def advance_points(p, upper, centre, values, search, x, unsettled):
 def finish_points(restoration, s, x, out):
     """Write the quantiles, moved to their location and scale."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        out[i] = restore_quantile(x[i], s[i], restoration)
+        out[i] = formulas.restore_quantile(x[i], s[i], restoration)
 
 
 _THREADS = 64
@@ -69,18 +59,20 @@ def invert_points(
     shared = cuda.shared.array(0, float64)
     load_nodes(nodes, shared)
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
-        s, low, high = choose_first(p[i], upper, centre), LOWEST, HIGHEST
-        x = standardized_point(s, p[i], upper, centre)
-        for _ in range(MOST_STEPS):
+        s, low, high = formulas.choose_first(p[i], upper, centre), formulas.LOWEST, formulas.HIGHEST
+        x = formulas.standardized_point(s, p[i], upper, centre)
+        for _ in range(formulas.MOST_STEPS):
             _, cdf, sf, log_pdf, log_cdf, log_sf = evaluate_point(
                 x, frame, right, left, right_range, left_range, nodes, shared, True
             )
-            values = Values(log_pdf, cdf, sf, log_cdf, log_sf)
-            s, low, high, moved = advance(Search(s, low, high), p[i], upper, values, centre)
-            x = standardized_point(s, p[i], upper, centre)
+            values = formulas.Values(log_pdf, cdf, sf, log_cdf, log_sf)
+            s, low, high, moved = formulas.advance(
+                formulas.Search(s, low, high), p[i], upper, values, centre
+            )
+            x = formulas.standardized_point(s, p[i], upper, centre)
             if not moved > 0.0:
                 break
-        out[i] = restore_quantile(x, s, restoration)
+        out[i] = formulas.restore_quantile(x, s, restoration)
 
 
 def invert_by_nodes(p, upper, centre, restoration, distribution, out, stream=0):

@@ -5,11 +5,7 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
-from stablegpu._sampling.formulas import (
-    draw_variables,
-    transform_to_s0,
-    transform_to_s1,
-)
+from stablegpu._sampling import formulas
 
 CHUNK = 1024
 
@@ -22,13 +18,13 @@ def _fill_chunk(begin, random_stream, right, left, sampler, loc, scale, out):
     """Fill a chunk by plain loops without branches, which the compiler vectorizes."""
     x, w = np.empty_like(out), np.empty_like(out)
     for i in range(out.size):
-        x[i], w[i] = draw_variables(begin + np.uint64(i), random_stream, loc)
+        x[i], w[i] = formulas.draw_variables(begin + np.uint64(i), random_stream, loc)
     if sampler.near:
         for i in range(out.size):
-            out[i] = loc + scale * transform_to_s0(x[i], w[i], right, left, sampler)
+            out[i] = loc + scale * formulas.transform_to_s0(x[i], w[i], right, left, sampler)
     else:
         for i in range(out.size):
-            out[i] = loc + scale * transform_to_s1(x[i], w[i], right, left, sampler)
+            out[i] = loc + scale * formulas.transform_to_s1(x[i], w[i], right, left, sampler)
 
 
 @parallel

@@ -5,22 +5,18 @@ import numpy as np
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._sampling.formulas import (
-    draw_variables,
-    transform_to_s0,
-    transform_to_s1,
-)
+from stablegpu._sampling import formulas
 
 
 @kernel
 def fill_samples(random_stream, right, left, sampler, loc, scale, out):
     """Draw a number of the distribution for each element of `out`."""
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        x, w = draw_variables(np.uint64(i), random_stream, loc)
+        x, w = formulas.draw_variables(np.uint64(i), random_stream, loc)
         if sampler.near:
-            out[i] = loc + scale * transform_to_s0(x, w, right, left, sampler)
+            out[i] = loc + scale * formulas.transform_to_s0(x, w, right, left, sampler)
         else:
-            out[i] = loc + scale * transform_to_s1(x, w, right, left, sampler)
+            out[i] = loc + scale * formulas.transform_to_s1(x, w, right, left, sampler)
 
 
 @kernel
@@ -30,11 +26,11 @@ def fill_samples_from(first, random_stream, right, left, sampler, loc, scale, ou
     `fill_samples` counts from 0: it has no addition for each sample.
     """
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        x, w = draw_variables(first + np.uint64(i), random_stream, loc)
+        x, w = formulas.draw_variables(first + np.uint64(i), random_stream, loc)
         if sampler.near:
-            out[i] = loc + scale * transform_to_s0(x, w, right, left, sampler)
+            out[i] = loc + scale * formulas.transform_to_s0(x, w, right, left, sampler)
         else:
-            out[i] = loc + scale * transform_to_s1(x, w, right, left, sampler)
+            out[i] = loc + scale * formulas.transform_to_s1(x, w, right, left, sampler)
 
 
 def fill(random_stream, samplers, loc, scale, first, out, stream=0):

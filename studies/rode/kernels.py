@@ -37,8 +37,8 @@ def normals_kernel(method: str, dtype: str) -> tuple[Any, tuple]:
         return getattr(wallace, f"wallace_{dtype}"), (*_COUNTER, uint32, boolean, boolean, numbers)
     if method.startswith("ziggurat"):
         name = "ziggurat" if method.endswith("local") else "ziggurat_shared"
-        return getattr(ziggurat, f"{name}_{dtype}"), (*_COUNTER, uint32, uint32, numbers, numbers)
-    return direct.DIRECT[method, dtype][0], (*_COUNTER, uint32, uint32, numbers)
+        return ziggurat.KERNELS[f"{name}_{dtype}"], (*_COUNTER, uint32, uint32, numbers, numbers)
+    return direct.KERNELS[f"pairs_{method}_{dtype}"], (*_COUNTER, uint32, uint32, numbers)
 
 
 def process_kernel(name: str, dtype: str) -> tuple[Any, tuple]:
@@ -59,7 +59,7 @@ def process_kernel(name: str, dtype: str) -> tuple[Any, tuple]:
         "long": (path, line, table, line, _array(word), _array(word), boolean, line),
         "bridge": (path, table, t, line, boolean, line),
     }
-    return getattr(paths, f"{name}_{dtype}"), signatures[name]
+    return paths.KERNELS[f"{name}_{dtype}"], signatures[name]
 
 
 def averages_kernel(dtype: str, count: int) -> tuple[Any, tuple]:

@@ -177,7 +177,7 @@ def _work(study: Study, size: int) -> list[dict]:
     ):
         out = study.empty(size // 2, dtype)
         rate, width = _rate(study, method, out, ()), np.dtype(dtype).itemsize
-        text = next(iter(normals_cuda.DIRECT[method, dtype][0].inspect_asm().values()))
+        text = next(iter(normals_cuda.KERNELS[f"pairs_{method}_{dtype}"].inspect_asm().values()))
         kind = f"f{8 * width}"
         count = 2 * len(re.findall(rf"fma\.rn(?:\.ftz)?\.{kind}", text))
         count += len(re.findall(rf"(?:add|sub|mul)(?:\.rn)?(?:\.ftz)?\.{kind}", text))

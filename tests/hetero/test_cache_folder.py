@@ -229,7 +229,7 @@ def test_a_full_disk_causes_no_failure(root, monkeypatch, caplog):
     def refuse(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store, "write_file", refuse)
+    monkeypatch.setattr(store.secure_files, "write_file", refuse)
     with pytest.warns(UserWarning, match="No space left"):
         store.write("toy-0123456789abcdef", file_name(1), b"data")
     with warnings.catch_warnings():

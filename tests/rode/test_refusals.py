@@ -112,6 +112,7 @@ REFUSED = {
     "parameters must be": lambda: bend(parameters=3.0),
     "start must be a list of 1 numbers": lambda: bend(start=1.0),
     "outputs must be a list of names, got \\{": lambda: bend(outputs={"x"}),
+    "outputs must have different names, got x, x": lambda: bend(outputs=("x", "x")),
     # Excitations
     "OU needs tau and c, or theta": lambda: rode.OU(1.0),
     "c must be positive and finite": lambda: rode.OU(1.0, [1.0, -1.0]),

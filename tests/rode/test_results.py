@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import rode
+from rode._solver.plan import make_plan
+from rode._solver.summary import settings_of
 
 QUAKE = rode.kanai_tajimi(start_process=0.3)
 RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-8, "paths": 40, "rng": 2, "device": "cpu"}
-EVERYTHING = ("paths", "moments", "peaks", rode.Quantiles(0.5))
+EVERYTHING = ("paths", "moments", "peaks", rode.Quantiles(0.5, 0.9999999, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,8 @@ def test_frames_have_named_columns():
     np.testing.assert_array_equal(frame.index, result.t)
     np.testing.assert_array_equal(frame["velocity_mean"], result.mean[:, 1])
     np.testing.assert_array_equal(frame["velocity_std"] ** 2, np.sqrt(result.variance[:, 1]) ** 2)
-    np.testing.assert_array_equal(frame["velocity_q0.5"], result.quantiles[0, :, 1])
+    for column, values in zip(("q0.5", "q0.9999999", "q1"), result.quantiles, strict=True):
+        np.testing.assert_array_equal(frame[f"velocity_{column}"], values[:, 1])
     np.testing.assert_array_equal(result.to_frame("peaks")["acceleration"], result.peaks[2])
     paths = result.to_frame("paths")
     np.testing.assert_array_equal(paths["acceleration"][7], result.paths[:, 2, 7])
@@ -121,6 +124,17 @@ def test_results_that_do_not_belong_together_are_refused(
 ):
     with pytest.raises(ValueError, match=f"results must have .*{message}"):
         rode.join_results([everything, solve_range(first, count, **changes)])
+
+
+def test_settings_tell_coherences_apart():
+    """Checkpoints and `join_results` would take one computation for another."""
+    digests = set()
+    for rho in (0.0, 1.0):
+        noise = rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=[[1.0, rho], [rho, 1.0]])
+        problem = rode.general(lambda t, x, u, p: u, dimension=2, excitation=noise)
+        settings = {"t_span": (0, 1), "h": 0.5, "paths": 2, "sampling": "exact", "device": "cpu"}
+        digests.add(settings_of(make_plan(problem, "euler", **settings))["hash of excitation"])
+    assert len(digests) == 2
 
 
 def test_problems_and_results_compare_without_an_error():

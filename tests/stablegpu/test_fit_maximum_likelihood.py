@@ -5,7 +5,7 @@ import pytest
 
 import stablegpu
 from stablegpu import stable
-from stablegpu._fit import datasets
+from stablegpu._fit import batch
 
 PARAMETERS = ("alpha", "beta", "loc", "scale")
 
@@ -296,7 +296,7 @@ def test_fixed_parameters_stay(device, parameterization):
 def test_bins_lose_next_to_nothing(device, monkeypatch, alpha):
     _, x = sample(alpha, 0.3, 10_000, 13)
     binned = stablegpu.fit(x, device=device, parameterization="S0")
-    monkeypatch.setattr(datasets, "LARGEST_SORTED_SET", 1 << 15)
+    monkeypatch.setattr(batch, "LARGEST_SORTED_SET", 1 << 15)
     direct = stablegpu.fit(x, device="cpu", parameterization="S0")
     for name in PARAMETERS:
         off = getattr(binned, name) - getattr(direct, name)

@@ -7,16 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hetero.command_line import (
-    FAILED,
-    add_common_options,
-    add_plot_option,
-    check_device,
-    check_outputs,
-    print_json,
-    save_figure,
-    save_output,
-)
+from hetero import command_line
 from hetero.display.notebook import html_table
 from hetero.validation import check_output_path
 from hetero.version import VERSION
@@ -66,8 +57,8 @@ def add_search(subcommands: Any) -> None:
     )
     search.add_argument("--out", type=Path, help=".wc file of arguments (default: standard output)")
     search.add_argument("--certificate", type=Path, help="JSON file to write the certificate to")
-    add_plot_option(search, "the cases")
-    add_common_options(search)
+    command_line.add_plot_option(search, "the cases")
+    command_line.add_common_options(search)
     search.set_defaults(run=_run)
 
 
@@ -100,11 +91,11 @@ def _run(options: argparse.Namespace) -> int:
     import tmd
     from hetero.data_files.atomic_files import write_json
 
-    check_device(options.device)
+    command_line.check_device(options.device)
     for option in ("out", "certificate", "checkpoint"):
         check_output_path(f"--{option}", getattr(options, option))
     files = options.out, options.certificate, options.checkpoint
-    check_outputs(plot=options.plot, others=files)
+    command_line.check_outputs(plot=options.plot, others=files)
     result = tmd.search(
         options.function,
         (options.lo, options.hi),
@@ -119,20 +110,22 @@ def _run(options: argparse.Namespace) -> int:
         device=options.device,
     )
     if options.certificate:
-        save_output(options.certificate, lambda path: write_json(path, result.certificate))
+        command_line.save_output(
+            options.certificate, lambda path: write_json(path, result.certificate)
+        )
     if options.out:
-        save_output(options.out, result.write)
+        command_line.save_output(options.out, result.write)
     if options.plot is not None:
-        save_output(options.plot, lambda path: _draw(result, path))
+        command_line.save_output(options.plot, lambda path: _draw(result, path))
     if options.json:
-        print_json(_as_dict(result))
+        command_line.print_json(_as_dict(result))
     elif not options.out and options.plot is None:
         for line in result.lines():
             print(line)
     print(f"{len(result.cases)} cases, hardness {result.hardness}", file=sys.stderr)
     for x in result.undecided:
         print(f"undecided: {x}", file=sys.stderr)
-    return 0 if result.success else FAILED
+    return 0 if result.success else command_line.FAILED
 
 
 def _as_dict(result: Result) -> dict[str, Any]:
@@ -168,4 +161,4 @@ def _draw(result: Result, path: Path) -> None:
     heads = ("argument", "near", "identical bits", "distance in ulps")
     table = html_table("The hardest cases (F: near a float, M: near a midpoint)", rows, heads)
     title = f"Hard-to-round cases of {result.function} in [{lo}, {hi})"
-    save_figure(result.plot, path, title=title, tables=[table])
+    command_line.save_figure(result.plot, path, title=title, tables=[table])

@@ -9,20 +9,8 @@ import numpy as np
 
 from hetero.intrinsics.bits import bits_of, float_of
 from hetero.jit import float_scalar, scalar
+from tmd._exhaust import segments
 from tmd._exhaust.polynomials import DEGREE, PHASES
-from tmd._exhaust.segments import (
-    BALLS,
-    BOUND,
-    CENTRE,
-    COEFFICIENTS,
-    CONSTANT,
-    NEXT_TO_X,
-    NO_VALUE,
-    NOT_JUDGED,
-    POLYNOMIAL,
-    RESULTS,
-    SCALE,
-)
 
 _U = np.uint64
 _LARGEST = float(np.finfo(np.float32).max)
@@ -116,21 +104,21 @@ def results_at(table, s, bits):
     """
     rules, numbers, phases, frequencies, quarters = table
     rule, row = rules[s], numbers[s]
-    if rule == POLYNOMIAL:
-        t = (float(number_at(bits, 0)) - row[CENTRE]) * row[SCALE]
-        return _round_all(_evaluate(row, COEFFICIENTS, t), row[BOUND])
-    if rule == CONSTANT:
-        r = RESULTS
+    if rule == segments.POLYNOMIAL:
+        t = (float(number_at(bits, 0)) - row[segments.CENTRE]) * row[segments.SCALE]
+        return _round_all(_evaluate(row, segments.COEFFICIENTS, t), row[segments.BOUND])
+    if rule == segments.CONSTANT:
+        r = segments.RESULTS
         return True, row[r], row[r + 1], row[r + 2], row[r + 3], False
-    if rule == NEXT_TO_X:
+    if rule == segments.NEXT_TO_X:
         x = float(number_at(bits, 0))
-        outer = row[BOUND] > 0.0
+        outer = row[segments.BOUND] > 0.0
         other = float(number_at(bits, 1 if outer else -1))
         low, high = min(x, other), max(x, other)
         return True, x, high, low, low if x > 0.0 else high, False
-    if rule == BALLS or rule == NOT_JUDGED:
+    if rule == segments.BALLS or rule == segments.NOT_JUDGED:
         return False, 0.0, 0.0, 0.0, 0.0, False
-    if rule == NO_VALUE:
+    if rule == segments.NO_VALUE:
         return True, math.nan, math.nan, math.nan, math.nan, False
     return _periodic_results(bits, phases, frequencies, quarters)
 

@@ -23,17 +23,7 @@ import numpy as np
 from hetero.jit import parallel, serial
 from tmd._search.cpu_rows import make_row, make_vector_row
 from tmd._search.formulas import boolean_test_formulas as tests
-from tmd._search.formulas.line_formulas import (
-    LANES,
-    Shape,
-    SuperBlocks,
-    fraction_as_float,
-    fraction_as_word,
-    is_near_integer,
-    line_differences,
-    taylor_coefficients,
-    value_differences,
-)
+from tmd._search.formulas import line_formulas as lines
 from tmd._search.formulas.wide_integer_formulas import add
 from tmd._search.planning import Batch, Plan
 
@@ -49,7 +39,7 @@ class _Loops(NamedTuple):
 def _loops(algorithm: str, division: str) -> _Loops:
     """Return the loops of phases 1 and 2 for a Boolean test."""
     number = tests.DIVISIONS[division][1]
-    read = fraction_as_float if number is float else fraction_as_word
+    read = lines.fraction_as_float if number is float else lines.fraction_as_word
     test = tests.compile_test(algorithm, division)
     if number is float and algorithm in ("clipped", "regular"):
         test_row = make_vector_row(test, algorithm == "clipped")
@@ -76,12 +66,12 @@ def _make_test_subdomains(test_row: Callable) -> Callable:
             sizes[i] = 0
             if begin < subdomain_counts[block]:
                 # Rows 0 to 7: words of b and its differences; rows 8 to 13: of a and its own.
-                state = np.empty((14, LANES), np.uint64)
-                work, failed = np.empty((6, LANES)), np.empty(LANES, np.bool_)
+                state = np.empty((14, lines.LANES), np.uint64)
+                work, failed = np.empty((6, lines.LANES)), np.empty(lines.LANES, np.bool_)
                 offset = offsets[block]
-                for l in range(LANES):
-                    t = taylor_coefficients(table, block, (begin + _U(l)) << subdomain, size)
-                    parts = line_differences(t, log2_subdomains - _U(5), size, subdomain)
+                for l in range(lines.LANES):
+                    t = lines.taylor_coefficients(table, block, (begin + _U(l)) << subdomain, size)
+                    parts = lines.line_differences(t, log2_subdomains - _U(5), size, subdomain)
                     k = 0
                     for part in parts:
                         state[k, l], state[k + 1, l] = part
@@ -91,12 +81,12 @@ def _make_test_subdomains(test_row: Callable) -> Callable:
                 base = _U(block) << log2_subdomains
                 for j in range(steps):
                     test_row(state[8], state[0], work, count, bounds[block], failed)
-                    first = begin + _U(j * LANES)
-                    for l in range(LANES):
+                    first = begin + _U(j * lines.LANES)
+                    for l in range(lines.LANES):
                         if failed[l] and first + _U(l) < subdomain_counts[block]:
                             failing[i, n] = base + first + _U(l)
                             n += 1
-                    for l in range(LANES):
+                    for l in range(lines.LANES):
                         b = add((state[0, l], state[1, l]), (state[2, l], state[3, l]))
                         b1 = add((state[2, l], state[3, l]), (state[4, l], state[5, l]))
                         b2 = add((state[4, l], state[5, l]), (state[6, l], state[7, l]))
@@ -123,8 +113,8 @@ def _make_test_pieces(test: Callable, read: Callable) -> Callable:
         for i in numba.prange(ids.size):
             block = np.int64(ids[i] >> log2_subdomains)
             x = (ids[i] & ((_U(1) << log2_subdomains) - _U(1))) << _U(shape.subdomain)
-            t = taylor_coefficients(table, block, x, size)
-            b, b1, b2, b3, a, a1, a2 = line_differences(t, size - piece, size, piece)
+            t = lines.taylor_coefficients(table, block, x, size)
+            b, b1, b2, b3, a, a1, a2 = lines.line_differences(t, size - piece, size, piece)
             offset = offsets[block]
             n = 0
             for j in range(1 << split):
@@ -153,11 +143,13 @@ def _list_candidates(table, ids, limits, shape, numbers, words, sizes):
         begin = (ids[i] & ((_U(1) << log2_pieces) - _U(1))) << piece
         limit = limits[block]
         n = 0
-        for l in range(LANES):
+        for l in range(lines.LANES):
             x = begin + _U(l * chunk)
-            b, b1, b2, b3 = value_differences(taylor_coefficients(table, block, x, size), size)
+            b, b1, b2, b3 = lines.value_differences(
+                lines.taylor_coefficients(table, block, x, size), size
+            )
             for j in range(chunk):
-                if is_near_integer(b[0], limit):
+                if lines.is_near_integer(b[0], limit):
                     if n < numbers.shape[1]:
                         numbers[i, n] = (_U(block) << size) + x + _U(j)
                         words[i, n] = b[0]
@@ -222,7 +214,7 @@ def start_batch(batch: Batch, plan: Plan) -> _Ticket:
     return ticket
 
 
-def _list_all_pieces(batch: Batch, shape: Shape) -> Iterator[np.ndarray]:
+def _list_all_pieces(batch: Batch, shape: lines.Shape) -> Iterator[np.ndarray]:
     """Yield the numbers of all pieces, in chunks."""
     log2_pieces = shape.super_block - shape.piece
     pieces_per_subdomain = 1 << (shape.subdomain - shape.piece)
@@ -236,14 +228,16 @@ def _list_all_pieces(batch: Batch, shape: Shape) -> Iterator[np.ndarray]:
 def _list_failing_subdomains(batch: Batch, plan: Plan) -> Iterator[np.ndarray]:
     """Yield the numbers of the sub-domains that fail phase 1, in chunks."""
     shape, test_subdomains = plan.shape, _loops(plan.algorithm, plan.division).test_subdomains
-    super_blocks = SuperBlocks(batch.table, batch.subdomain_counts, batch.offsets, batch.bounds)
+    super_blocks = lines.SuperBlocks(
+        batch.table, batch.subdomain_counts, batch.offsets, batch.bounds
+    )
     count = batch.bounds.dtype.type(1 << shape.subdomain)
     packets = batch.subdomain_counts.size << (
         shape.super_block - shape.subdomain - shape.packet - 5
     )
     for begin in range(0, packets, _PACKETS):
         sizes = np.empty(min(_PACKETS, packets - begin), np.int64)
-        rows = np.empty((sizes.size, LANES << shape.packet), np.uint64)
+        rows = np.empty((sizes.size, lines.LANES << shape.packet), np.uint64)
         test_subdomains(super_blocks, shape, count, begin, rows, sizes)
         yield _concatenate_rows(rows, sizes)
 

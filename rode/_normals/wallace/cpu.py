@@ -11,14 +11,7 @@ from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
 from hetero.philox.formulas import philox10
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
-from rode._normals.wallace.formulas import (
-    FIRST,
-    pool_index,
-    pool_scale,
-    rotate,
-    rotation_of,
-    spread,
-)
+from rode._normals.wallace import formulas
 from rode._normals.wallace.pool_shape import POOL_SHAPE, TURNS
 
 _FIRST = 1 << 21
@@ -38,7 +31,9 @@ def make_fill(dtype, shape):
         """Return a new pool. The sum of squares is taken as the threads of a GPU's block do."""
         pool, sums = np.empty(pool_size, dtype), np.zeros(threads, dtype)
         for block in range(pool_size // size):
-            a, b, c, d = philox10(uint32(FIRST + uint32(block)), number, path, stream, k0, k1)
+            a, b, c, d = philox10(
+                uint32(formulas.FIRST + uint32(block)), number, path, stream, k0, k1
+            )
             numbers = draw(a, b, c, d, one)
             for j in range(size):
                 pool[block * size + j] = numbers[j]
@@ -48,7 +43,7 @@ def make_fill(dtype, shape):
             for t in range(half):
                 sums[t] += sums[t + half]
             half //= 2
-        return pool * pool_scale(sums[0], pool_size)
+        return pool * formulas.pool_scale(sums[0], pool_size)
 
     @parallel
     def fill_wallace(first, k0, k1, path, stream, corrected, out):
@@ -64,19 +59,19 @@ def make_fill(dtype, shape):
                     old[:] = pool
                     c0 = uint32(pass_ * TURNS + turn)
                     w0, _, w2, w3 = philox10(c0, number, path, stream, k0, k1)
-                    stride, offset, matrix = rotation_of(w0, bits)
+                    stride, offset, matrix = formulas.rotation_of(w0, bits)
                     for t in range(threads):
-                        y = rotate(
+                        y = formulas.rotate(
                             matrix,
-                            old[pool_index(0, uint32(t), stride, offset, threads)],
-                            old[pool_index(1, uint32(t), stride, offset, threads)],
-                            old[pool_index(2, uint32(t), stride, offset, threads)],
-                            old[pool_index(3, uint32(t), stride, offset, threads)],
+                            old[formulas.pool_index(0, uint32(t), stride, offset, threads)],
+                            old[formulas.pool_index(1, uint32(t), stride, offset, threads)],
+                            old[formulas.pool_index(2, uint32(t), stride, offset, threads)],
+                            old[formulas.pool_index(3, uint32(t), stride, offset, threads)],
                         )
                         for e in range(4):
                             pool[4 * t + e] = y[e]
                     if corrected:
-                        factor = spread(w2, w3, constants, one)
+                        factor = formulas.spread(w2, w3, constants, one)
                 for i in range(min(pool_size, out.size - base)):
                     out[base + i] = factor * pool[i]
                 base += pool_size

@@ -14,14 +14,7 @@ from hetero.philox.formulas import philox10
 from rode._intrinsics.memory import store_vector
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
 from rode._normals.launches import is_aligned as is_aligned
-from rode._normals.wallace.formulas import (
-    FIRST,
-    pool_index,
-    pool_scale,
-    rotate,
-    rotation_of,
-    spread,
-)
+from rode._normals.wallace import formulas
 from rode._normals.wallace.pool_shape import POOL_SHAPE, TURNS
 
 
@@ -48,11 +41,13 @@ def make_fill(dtype, shape):
             w0, _, w2, w3 = philox10(t, number, path, stream, k0, k1)
             moves[t] = w0
             if (int64(t) + 1) % TURNS == 0:
-                factors[int64(t) // TURNS] = spread(w2, w3, constants, one) if corrected else one
+                factors[int64(t) // TURNS] = (
+                    formulas.spread(w2, w3, constants, one) if corrected else one
+                )
         squares = zero
         for part in range(4 // size):
             block = uint32(uint32(part * threads) + t)
-            a, b, c, d = philox10(uint32(FIRST + block), number, path, stream, k0, k1)
+            a, b, c, d = philox10(uint32(formulas.FIRST + block), number, path, stream, k0, k1)
             numbers = draw(a, b, c, d, one)
             for j in range(size):
                 pool[int64(block) * size + j] = numbers[j]
@@ -65,7 +60,7 @@ def make_fill(dtype, shape):
                 sums[t] += sums[int64(t) + half]
             cuda.syncthreads()
             half //= 2
-        scale = pool_scale(sums[0], pool_size)
+        scale = formulas.pool_scale(sums[0], pool_size)
         for e in range(4):
             pool[e * threads + int64(t)] *= scale
         base = int64(cuda.blockIdx.x) * (passes * pool_size) + 4 * int64(t)
@@ -76,13 +71,13 @@ def make_fill(dtype, shape):
             y0, y1, y2, y3 = one, one, one, one
             for turn in range(TURNS):
                 cuda.syncthreads()
-                stride, offset, matrix = rotation_of(moves[pass_ * TURNS + turn], bits)
-                y0, y1, y2, y3 = rotate(
+                stride, offset, matrix = formulas.rotation_of(moves[pass_ * TURNS + turn], bits)
+                y0, y1, y2, y3 = formulas.rotate(
                     matrix,
-                    pool[pool_index(0, t, stride, offset, threads)],
-                    pool[pool_index(1, t, stride, offset, threads)],
-                    pool[pool_index(2, t, stride, offset, threads)],
-                    pool[pool_index(3, t, stride, offset, threads)],
+                    pool[formulas.pool_index(0, t, stride, offset, threads)],
+                    pool[formulas.pool_index(1, t, stride, offset, threads)],
+                    pool[formulas.pool_index(2, t, stride, offset, threads)],
+                    pool[formulas.pool_index(3, t, stride, offset, threads)],
                 )
                 cuda.syncthreads()
                 store_vector(pool, uint64(t) * uint64(4), (y0, y1))

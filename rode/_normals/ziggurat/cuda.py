@@ -12,13 +12,7 @@ from hetero.jit import kernel
 from hetero.philox.formulas import philox10, words10
 from rode._intrinsics.memory import store_vector
 from rode._normals.launches import split_into_launches
-from rode._normals.ziggurat.formulas import (
-    attempt_float32,
-    attempt_float64,
-    draw_float32,
-    draw_float64,
-    shared_words,
-)
+from rode._normals.ziggurat import formulas
 
 THREADS = 512
 """The more, the fewer copies of the table a multiprocessor needs."""
@@ -28,8 +22,8 @@ THREADS = 512
 def _two(block, high, path, stream, k0, k1, table):
     """Return the two numbers of a block, whether both are accepted, and a bit for each rejected."""
     a, b, c, d = philox10(block, high, path, stream, k0, k1)
-    w, p = attempt_float64(a, b, b, table)
-    x, q = attempt_float64(c, d, d, table)
+    w, p = formulas.attempt_float64(a, b, b, table)
+    x, q = formulas.attempt_float64(c, d, d, table)
     return (w, x), p and q, uint32(not p) | uint32(not q) << uint32(1)
 
 
@@ -39,10 +33,10 @@ def _four(block, high, path, stream, k0, k1, table):
     a, b, c, d = e, f, g, h = philox10(block, high, path, stream, k0, k1)
     if table.size > 129:
         e, f, g, h = philox10(block, high | uint32(255 << 24), path, stream, k0, k1)
-    w, p = attempt_float32(a, a, e, table)
-    x, q = attempt_float32(b, b, f, table)
-    y, r = attempt_float32(c, c, g, table)
-    z, s = attempt_float32(d, d, h, table)
+    w, p = formulas.attempt_float32(a, a, e, table)
+    x, q = formulas.attempt_float32(b, b, f, table)
+    y, r = formulas.attempt_float32(c, c, g, table)
+    z, s = formulas.attempt_float32(d, d, h, table)
     pairs = uint32(not p) | uint32(not q) << uint32(1), uint32(not r) | uint32(not s) << uint32(1)
     return (w, x, y, z), p and q and r and s, pairs[0] | pairs[1] << uint32(2)
 
@@ -52,18 +46,18 @@ def _number_float64(i, path, stream, k0, k1, table):
     """Return number i, after as many attempts as it takes."""
     a, b, c, d = words10(i // uint64(2), path, stream, k0, k1)
     a, b = (c, d) if i % uint64(2) else (a, b)
-    return draw_float64(i, a, b, b, table, path, stream, k0, k1)
+    return formulas.draw_float64(i, a, b, b, table, path, stream, k0, k1)
 
 
 @kernel(device=True)
 def _number_float32(i, path, stream, k0, k1, table):
     """Return number i, after as many attempts as it takes."""
-    four, strips = shared_words(i // uint64(4), path, stream, k0, k1, table.size - 1)
+    four, strips = formulas.shared_words(i // uint64(4), path, stream, k0, k1, table.size - 1)
     word, strip = four[0], strips[0]
     for j in range(1, 4):
         if i % uint64(4) == uint64(j):
             word, strip = four[j], strips[j]
-    return draw_float32(i, word, word, strip, table, path, stream, k0, k1)
+    return formulas.draw_float32(i, word, word, strip, table, path, stream, k0, k1)
 
 
 def _make_fill(dtype, in_shared):
@@ -114,8 +108,9 @@ def _make_fill(dtype, in_shared):
     return fill_ziggurat
 
 
-def _make_remainder(number, size):
+def _make_remainder(dtype):
     """Make the kernel that fills what pairs of blocks leave, number by number."""
+    number, size = (_number_float32, 4) if dtype == "float32" else (_number_float64, 2)
 
     @kernel
     def rest_ziggurat(k0, k1, path, stream, high, low, first, edges, out):
@@ -129,32 +124,24 @@ def _make_remainder(number, size):
     return rest_ziggurat
 
 
-ziggurat_float32, ziggurat_float64 = _make_fill("float32", False), _make_fill("float64", False)
-ziggurat_shared_float32 = _make_fill("float32", True)
-ziggurat_shared_float64 = _make_fill("float64", True)
-rest_ziggurat_float32 = _make_remainder(_number_float32, 4)
-rest_ziggurat_float64 = _make_remainder(_number_float64, 2)
-_ZIGGURAT = {
-    "float32": (ziggurat_float32, ziggurat_shared_float32, rest_ziggurat_float32),
-    "float64": (ziggurat_float64, ziggurat_shared_float64, rest_ziggurat_float64),
-}
+KERNELS = {}
+for _dtype in ("float32", "float64"):
+    KERNELS[f"ziggurat_{_dtype}"] = _make_fill(_dtype, False)
+    KERNELS[f"ziggurat_shared_{_dtype}"] = _make_fill(_dtype, True)
+    KERNELS[f"rest_ziggurat_{_dtype}"] = _make_remainder(_dtype)
 
 
 def fill(words, table, in_shared, out, launch_stream=0):
     """Fill `out`; `table` holds the strips' edges, on the host."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
-    local, shared, remainder = _ZIGGURAT[dtype.name]
-    edges = resident(table.astype(dtype))
+    pairs = KERNELS[f"{'ziggurat_shared' if in_shared else 'ziggurat'}_{dtype}"]
+    remainder, edges = KERNELS[f"rest_ziggurat_{dtype}"], resident(table.astype(dtype))
+    shared = edges.nbytes if in_shared else 0
     for first, piece, done in split_into_launches(out, size, words.first):
         numbers = (*words.constants, *first)
-        if done and in_shared:
-            arguments, memory = (*numbers, edges, piece), edges.nbytes
-            threads = THREADS
-            launch.launch_over(shared, done, arguments, launch_stream, threads, memory)
-        elif done:
-            grid = launch.grid_stride_blocks(done, THREADS)
-            launch.launch(local, grid, THREADS, launch_stream, (*numbers, edges, piece))
+        if done:
+            arguments = (*numbers, edges, piece)
+            launch.launch_over(pairs, done, arguments, launch_stream, THREADS, shared)
         if 2 * size * done < piece.size:
-            grid = launch.grid_stride_blocks(piece.size - 2 * size * done)
             arguments = (*numbers, np.uint32(2 * done), edges, piece)
-            launch.launch(remainder, grid, launch.THREADS, launch_stream, arguments)
+            launch.launch_over(remainder, piece.size - 2 * size * done, arguments, launch_stream)

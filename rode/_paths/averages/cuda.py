@@ -117,11 +117,6 @@ def finish_windows(path, steps, weights, out):
             out[d, w] = weights[d, 0] * value
 
 
-join_float32, join_float64 = kernel(join_parts.py_func), kernel(join_parts.py_func)
-finish_float32, finish_float64 = kernel(finish_windows.py_func), kernel(finish_windows.py_func)
-del join_parts, finish_windows
-
-
 def fill_sums(path, steps, out, stream=0, threads=THREADS):
     """Fill out[d, w] with the sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
     dtype, windows = np.dtype(out.dtype), out.shape[1]
@@ -139,9 +134,8 @@ def fill_sums(path, steps, out, stream=0, threads=THREADS):
     arguments = (path, steps, part, parts, lanes, dtype.type(1.0 / steps), aligned, target)
     launch.launch(sums_kernel(dtype.name, out.shape[0]), grid, threads, stream, arguments)
     if parts > 1:
-        join = join_float32 if dtype == np.float32 else join_float64
-        arguments = (target, parts, out)
-        launch.launch(join, launch.blocks_for(32 * windows, THREADS), THREADS, stream, arguments)
+        grid = launch.blocks_for(32 * windows, THREADS)
+        launch.launch(join_parts, grid, THREADS, stream, (target, parts, out))
 
 
 def _lanes(loads: int) -> int:
@@ -151,6 +145,5 @@ def _lanes(loads: int) -> int:
 
 def finish(path, steps, weights, out, stream=0):
     """Replace out[d, w] by scale (out[d, w] + first path[w M] + last path[(w + 1) M])."""
-    chosen = finish_float32 if np.dtype(out.dtype) == np.float32 else finish_float64
-    grid = launch.grid_stride_blocks(out.shape[1])
-    launch.launch(chosen, grid, THREADS, stream, (path, steps, resident(weights), out))
+    arguments = (path, steps, resident(weights), out)
+    launch.launch_over(finish_windows, out.shape[1], arguments, stream)

@@ -86,7 +86,7 @@ class Quantiles(Reduction):
     def columns(self, values: Mapping[str, np.ndarray], output: int) -> dict[str, np.ndarray]:
         """Return each quantile."""
         pairs = zip(self.probabilities, values["quantiles"], strict=True)
-        return {f"q{probability:g}": numbers[:, output] for probability, numbers in pairs}
+        return {f"q{p!r}".removesuffix(".0"): numbers[:, output] for p, numbers in pairs}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

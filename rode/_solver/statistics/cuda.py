@@ -61,15 +61,10 @@ def sum_nodes(rows, leaf, begins, sizes, mean, squares):
         mean[r, k], squares[r, k] = means[0], sums[0]
 
 
-sum_nodes_float32, sum_nodes_float64 = kernel(sum_nodes.py_func), kernel(sum_nodes.py_func)
-del sum_nodes
-
-
 def compute_moments(rows, leaf, begins, sizes, mean, squares, stream=0):
     """Fill `mean` and `squares` of each row and node; see the Protocol."""
-    chosen = sum_nodes_float32 if rows.dtype.itemsize == 4 else sum_nodes_float64
     grid = rows.shape[0], begins.size
-    launch(chosen, grid, THREADS, stream, (rows, leaf, begins, sizes, mean, squares))
+    launch(sum_nodes, grid, THREADS, stream, (rows, leaf, begins, sizes, mean, squares))
 
 
 def _make_select(word, width):

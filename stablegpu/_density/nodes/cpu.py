@@ -5,14 +5,7 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import FUSED, SUMS, parallel, scalar
-from stablegpu._density.nodes.formulas import (
-    assemble_requested,
-    complete_sums,
-    evaluate_node,
-    evaluate_outside,
-    is_outside,
-    octave_of,
-)
+from stablegpu._density.nodes import formulas
 from stablegpu._density.nodes.rule import NODES
 from stablegpu._density.outputs import write
 from stablegpu._density.value_formulas import restore_side, standardize
@@ -25,7 +18,7 @@ _FIRST = 1 << 18
 def _window(level, start, stop, nodes):
     density = below = above = 0.0
     for j in range(np.uint64(start), np.uint64(stop)):  # signed indices may count from the end
-        f, low, high = evaluate_node(level, nodes.values[j], nodes.weights[j])
+        f, low, high = formulas.evaluate_node(level, nodes.values[j], nodes.weights[j])
         density += f
         below += low
         above += high
@@ -36,7 +29,7 @@ def _window(level, start, stop, nodes):
 def sum_nodes(y, side, node_range, nodes):
     """Return int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g, and g_min."""
     level = y**side.kappa
-    row = node_range.octave + octave_of(level)
+    row = node_range.octave + formulas.octave_of(level)
     first, last = nodes.first[row], nodes.last[row]
     window = _window(level, first * NODES.block, last * NODES.block, nodes)
     z = level * nodes.largest[first]
@@ -47,7 +40,7 @@ def sum_nodes(y, side, node_range, nodes):
         slope = slope * z + k * term
     before, beyond = nodes.moments[first, 0], nodes.beyond[last]
     g_min = level * node_range.limit
-    return complete_sums(window, z, high, slope, before, beyond, g_min, side), g_min
+    return formulas.complete_sums(window, z, high, slope, before, beyond, g_min, side), g_min
 
 
 @scalar
@@ -60,11 +53,11 @@ def evaluate_point(x, frame, right, left, right_range, left_range, nodes, logs):
     side, node_range = right, right_range
     if mirrored:
         side, node_range = left, left_range
-    if is_outside(y, side, node_range):
-        result = evaluate_outside(y, side, node_range)
+    if formulas.is_outside(y, side, node_range):
+        result = formulas.evaluate_outside(y, side, node_range)
     else:
         (density, below, above), g_min = sum_nodes(y, side, node_range, nodes)
-        result = assemble_requested(y, g_min, density, below, above, side, logs)
+        result = formulas.assemble_requested(y, g_min, density, below, above, side, logs)
     return restore_side(result, mirrored, frame.scale)
 
 

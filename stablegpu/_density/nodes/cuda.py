@@ -6,14 +6,7 @@ from hetero.cuda import launch
 from hetero.cuda.device_cache import resident_table
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._density.nodes.formulas import (
-    assemble_requested,
-    complete_sums,
-    evaluate_node,
-    evaluate_outside,
-    is_outside,
-    octave_of,
-)
+from stablegpu._density.nodes import formulas
 from stablegpu._density.nodes.rule import NODES
 from stablegpu._density.outputs_on_gpu import write_to
 from stablegpu._density.value_formulas import restore_side, standardize
@@ -40,15 +33,15 @@ def evaluate_point(x, frame, right, left, right_range, left_range, nodes, shared
     side, node_range = right, right_range
     if mirrored:
         side, node_range = left, left_range
-    if is_outside(y, side, node_range):
-        result = evaluate_outside(y, side, node_range)
+    if formulas.is_outside(y, side, node_range):
+        result = formulas.evaluate_outside(y, side, node_range)
     else:
         level = y**side.kappa
-        row = node_range.octave + octave_of(level)
+        row = node_range.octave + formulas.octave_of(level)
         first, last = nodes.first[row], nodes.last[row]
         density = below = above = 0.0
         for j in range(2 * NODES.block * first, 2 * NODES.block * last, 2):
-            d, b, a = evaluate_node(level, shared[j], shared[j + 1])
+            d, b, a = formulas.evaluate_node(level, shared[j], shared[j + 1])
             density += d
             below += b
             above += a
@@ -60,10 +53,10 @@ def evaluate_point(x, frame, right, left, right_range, left_range, nodes, shared
             slope = slope * z + k * term
         before, beyond = nodes.moments[first, 0], nodes.beyond[last]
         g_min = level * node_range.limit
-        density, below, above = complete_sums(
+        density, below, above = formulas.complete_sums(
             (density, below, above), z, high, slope, before, beyond, g_min, side
         )
-        result = assemble_requested(y, g_min, density, below, above, side, logs)
+        result = formulas.assemble_requested(y, g_min, density, below, above, side, logs)
     return restore_side(result, mirrored, frame.scale)
 
 

@@ -9,15 +9,7 @@ where e^-g vanishes set the steps.
 import math
 
 from hetero.jit import scalar
-from stablegpu._density.nolan_formulas import (
-    distances,
-    expansion_point,
-    log_factor,
-    log_g_at,
-    log_v,
-    slope_of_log_g,
-    solve_g_equals_one,
-)
+from stablegpu._density import nolan_formulas as nolan
 from stablegpu._density.pointwise.formulas import (
     NO_STEPS,
     choose_steps,
@@ -42,8 +34,8 @@ def _end(base, slope, log_above, side):
     tau, log_g = 0.0, base[2]
     for _ in range(20):
         tau += (log_above - log_g) / slope
-        log_g, p, r = log_g_at(tau, base, True, 0.0, side)
-        slope = slope_of_log_g(p, r, side)
+        log_g, p, r = nolan.log_g_at(tau, base, True, 0.0, side)
+        slope = nolan.slope_of_log_g(p, r, side)
         if abs(log_g - log_above) < 0.1:
             break
     return tau, slope
@@ -52,17 +44,19 @@ def _end(base, slope, log_above, side):
 @scalar
 def place_near_one(y, z, side):
     """Return the `Steps` of a point, and the expansion point at which g = 1."""
-    log_y = log_factor(y, z, side)
+    log_y = nolan.log_factor(y, z, side)
     t, _ = solve_log_g(0.0, 0.1, 0.0, log_y, side)
-    p, r = distances(t, side)
-    base, _ = solve_g_equals_one(expansion_point(p, r, log_y + log_v(p, r, side), side), side)
+    p, r = nolan.distances(t, side)
+    base, _ = nolan.solve_g_equals_one(
+        nolan.expansion_point(p, r, log_y + nolan.log_v(p, r, side), side), side
+    )
     p, r = base[0], base[1]
-    slope = slope_of_log_g(p, r, side)
+    slope = nolan.slope_of_log_g(p, r, side)
     sign = -1.0 if side.g_increases_with_theta else 1.0
     t = math.log(p / r)
     to_end, last = _end(base, slope, math.log(POINTWISE.largest_g + max(0.0, sign * t)), side)
     ahead = max(-sign * t, 0.0)
-    log_g, _, _ = log_g_at(-t, base, True, 0.0, side)  # where weights are largest
+    log_g, _, _ = nolan.log_g_at(-t, base, True, 0.0, side)  # where weights are largest
     height, rate = POINTWISE.height_at_one, 1.0
     if log_g + ahead > -POINTWISE.decay:
         rate = singularity_angle(ahead, height, 1.0)
@@ -82,7 +76,7 @@ def sum_nodes_near_one(y, steps, base, side):
     for k in range(steps.light + steps.heavy):
         q = POINTWISE.step * (k if k < steps.light else steps.light - 1 - k)
         tau, weight = map_node(q, steps)
-        log_g, p, r = log_g_at(tau, base, True, 0.0, side)
+        log_g, p, r = nolan.log_g_at(tau, base, True, 0.0, side)
         g = math.exp(log_g)
         decay = math.exp(-g)
         weight *= p * (r / side.length)

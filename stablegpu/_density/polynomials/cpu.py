@@ -5,20 +5,9 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from stablegpu._density.polynomials.formulas import (
-    ROW,
-    cell_of,
-    choose_half,
-    end_of_support,
-    evaluate_tail,
-    far_quantile,
-    locate_segment,
-    polynomial,
-    restore_quantile,
-    solve_in_segment,
-)
+from stablegpu._density.polynomials import formulas
 
-_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = map(np.uint64, range(1, ROW))
+_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = map(np.uint64, range(1, formulas.ROW))
 
 
 _FIRST = 1 << 21
@@ -38,18 +27,18 @@ def _evaluate_points(x, centring, right, left, cells, rows, outputs):
         b = abs(y)
         polynomial_half = left if mirrored else right
         if b < polynomial_half.end:
-            cell, bits = cell_of(b + polynomial_half.floor, polynomial_half)
-            row, t, inverse_width = locate_segment(bits, cells[cell])
-            k = np.uint64(row * ROW)  # a signed index may count from the end
+            cell, bits = formulas.cell_of(b + polynomial_half.floor, polynomial_half)
+            row, t, inverse_width = formulas.locate_segment(bits, cells[cell])
+            k = np.uint64(row * formulas.ROW)  # a signed index may count from the end
             coefficients = (
                 *(rows[k], rows[k + _1], rows[k + _2], rows[k + _3], rows[k + _4], rows[k + _5]),
                 *(rows[k + _6], rows[k + _7], rows[k + _8]),
                 *(rows[k + _9], rows[k + _10], rows[k + _11]),
             )
-            gain, f = polynomial(t, coefficients)
+            gain, f = formulas.polynomial(t, coefficients)
             f, low, high = f * inverse_width, rows[k + _12] + gain, rows[k + _13] - gain
         else:
-            f, low, high = evaluate_tail(b, polynomial_half)
+            f, low, high = formulas.evaluate_tail(b, polynomial_half)
         if outputs[0].size:  # an empty array: not requested
             outputs[0][i] = f * power * inverse
         if outputs[1].size:
@@ -71,13 +60,15 @@ def _invert_points(p, upper, restoration, right, left, segments, x):
     rows = segments.rows
     for i in prange(p.size):
         if not 0.0 < p[i] < 1.0:
-            x[i] = end_of_support(p[i], upper, restoration)
+            x[i] = formulas.end_of_support(p[i], upper, restoration)
             continue
-        at_right, outward, q = choose_half(p[i], upper, right, left, segments.lows, segments.highs)
+        at_right, outward, q = formulas.choose_half(
+            p[i], upper, right, left, segments.lows, segments.highs
+        )
         polynomial_half = right if at_right else left
         log_y = 0.0
         if outward and q < polynomial_half.high:
-            b, log_y = far_quantile(q, polynomial_half)
+            b, log_y = formulas.far_quantile(q, polynomial_half)
         elif q == (segments.highs if outward else segments.lows)[polynomial_half.row]:
             b = 0.0
         else:
@@ -90,17 +81,17 @@ def _invert_points(p, upper, restoration, right, left, segments, x):
                     row = middle
                 else:
                     after = middle
-            k = row * ROW
+            k = row * formulas.ROW
             coefficients = (
                 *(rows[k], rows[k + 1], rows[k + 2], rows[k + 3], rows[k + 4], rows[k + 5]),
                 *(rows[k + 6], rows[k + 7], rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]),
             )
             requested = rows[k + 13] - q if outward else q - rows[k + 12]
-            t = solve_in_segment(requested, coefficients)
-            cell, bits = cell_of(segments.starts[row], polynomial_half)
-            _, _, inverse_width = locate_segment(bits, segments.cells[cell])
+            t = formulas.solve_in_segment(requested, coefficients)
+            cell, bits = formulas.cell_of(segments.starts[row], polynomial_half)
+            _, _, inverse_width = formulas.locate_segment(bits, segments.cells[cell])
             b = segments.starts[row] + (1.0 + t) / inverse_width - polynomial_half.floor
-        x[i] = restore_quantile(b, log_y, at_right, restoration)
+        x[i] = formulas.restore_quantile(b, log_y, at_right, restoration)
 
 
 def invert(p, upper, restoration, halves, segments, x, stream=0):

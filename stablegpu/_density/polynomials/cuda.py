@@ -6,21 +6,10 @@ from hetero.cuda import launch
 from hetero.cuda.device_cache import resident_tuple
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._density.polynomials.formulas import (
-    ROW,
-    cell_of,
-    choose_half,
-    end_of_support,
-    evaluate_tail,
-    far_quantile,
-    locate_segment,
-    polynomial,
-    restore_quantile,
-    solve_in_segment,
-)
+from stablegpu._density.polynomials import formulas
 
 _THREADS = 512
-_STRIDE = ROW + 1  # odd: rows that differ by a power of two do not meet in the same bank
+_STRIDE = formulas.ROW + 1  # odd: rows that differ by a power of two do not meet in the same bank
 
 
 def _kernel(shared: bool):
@@ -32,30 +21,30 @@ def _kernel(shared: bool):
         pdf, cdf, sf = outputs
         if shared:
             near = cuda.shared.array(0, float64)
-            for j in range(cuda.threadIdx.x, rows * ROW, cuda.blockDim.x):
-                near[j // ROW * _STRIDE + j % ROW] = table[j]
+            for j in range(cuda.threadIdx.x, rows * formulas.ROW, cuda.blockDim.x):
+                near[j // formulas.ROW * _STRIDE + j % formulas.ROW] = table[j]
             cuda.syncthreads()
         else:
             near = table
-        stride = _STRIDE if shared else ROW
+        stride = _STRIDE if shared else formulas.ROW
         for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
             y = (((x[i] - loc) * power) * inverse - shift) - shift_low
             mirrored = y < 0.0
             b = abs(y)
             polynomial_half = left if mirrored else right
             if b < polynomial_half.end:
-                cell, bits = cell_of(b + polynomial_half.floor, polynomial_half)
-                row, t, inverse_width = locate_segment(bits, cells[cell])
+                cell, bits = formulas.cell_of(b + polynomial_half.floor, polynomial_half)
+                row, t, inverse_width = formulas.locate_segment(bits, cells[cell])
                 k = row * stride
                 coefficients = (
                     *(near[k], near[k + 1], near[k + 2], near[k + 3], near[k + 4], near[k + 5]),
                     *(near[k + 6], near[k + 7], near[k + 8]),
                     *(near[k + 9], near[k + 10], near[k + 11]),
                 )
-                gain, f = polynomial(t, coefficients)
+                gain, f = formulas.polynomial(t, coefficients)
                 f, low, high = f * inverse_width, near[k + 12] + gain, near[k + 13] - gain
             else:
-                f, low, high = evaluate_tail(b, polynomial_half)
+                f, low, high = formulas.evaluate_tail(b, polynomial_half)
             if pdf.size:  # an empty array: not requested
                 pdf[i] = f * power * inverse
             if cdf.size:
@@ -75,13 +64,15 @@ def invert_points(p, upper, restoration, right, left, segments, x):
     rows = segments.rows
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
         if not 0.0 < p[i] < 1.0:
-            x[i] = end_of_support(p[i], upper, restoration)
+            x[i] = formulas.end_of_support(p[i], upper, restoration)
             continue
-        at_right, outward, q = choose_half(p[i], upper, right, left, segments.lows, segments.highs)
+        at_right, outward, q = formulas.choose_half(
+            p[i], upper, right, left, segments.lows, segments.highs
+        )
         polynomial_half = right if at_right else left
         log_y = 0.0
         if outward and q < polynomial_half.high:
-            b, log_y = far_quantile(q, polynomial_half)
+            b, log_y = formulas.far_quantile(q, polynomial_half)
         elif q == (segments.highs if outward else segments.lows)[polynomial_half.row]:
             b = 0.0
         else:
@@ -94,17 +85,17 @@ def invert_points(p, upper, restoration, right, left, segments, x):
                     row = middle
                 else:
                     after = middle
-            k = row * ROW
+            k = row * formulas.ROW
             coefficients = (
                 *(rows[k], rows[k + 1], rows[k + 2], rows[k + 3], rows[k + 4], rows[k + 5]),
                 *(rows[k + 6], rows[k + 7], rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]),
             )
             requested = rows[k + 13] - q if outward else q - rows[k + 12]
-            t = solve_in_segment(requested, coefficients)
-            cell, bits = cell_of(segments.starts[row], polynomial_half)
-            _, _, inverse_width = locate_segment(bits, segments.cells[cell])
+            t = formulas.solve_in_segment(requested, coefficients)
+            cell, bits = formulas.cell_of(segments.starts[row], polynomial_half)
+            _, _, inverse_width = formulas.locate_segment(bits, segments.cells[cell])
             b = segments.starts[row] + (1.0 + t) / inverse_width - polynomial_half.floor
-        x[i] = restore_quantile(b, log_y, at_right, restoration)
+        x[i] = formulas.restore_quantile(b, log_y, at_right, restoration)
 
 
 def evaluate(x, centring, halves, segments, outputs, stream=0):

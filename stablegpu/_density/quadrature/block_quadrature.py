@@ -13,35 +13,12 @@ from numba import float64, int32
 
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel, scalar
-from stablegpu._density.nolan_formulas import (
-    DROP,
-    EPSILON,
-    LIGHT,
-    LOST,
-    STEEP,
-    T_MAX,
-    U_MAX,
-    U_STEP,
-    UNDERFLOW,
-    cut_ends,
-    distances,
-    evaluate_integrands,
-    expansion_point,
-    is_far_in_light_tail,
-    is_higher,
-    is_steep,
-    log_factor,
-    log_g_at,
-    log_integrand,
-    log_integrand_of,
-    log_v,
-    solve_g_equals_one,
-)
+from stablegpu._density import nolan_formulas as nolan
 from stablegpu._density.quadrature.kronrod import MOST_PASSES
 from stablegpu._density.value_formulas import assemble, evaluate_light_tail
 
 _WAITING = MOST_PASSES + 2
-_STEPS = int(U_MAX / U_STEP)
+_STEPS = int(nolan.U_MAX / nolan.U_STEP)
 _SUMS = 6  # density, below and above, and the differences of Gauss's rule from Kronrod's
 _FIRST, _LAST, _LEFT, _RIGHT = 0, 1, 2, 3  # slots of the shared integers
 
@@ -62,7 +39,7 @@ def _pair(
     for sign in (-1.0, 1.0):
         v = u + sign * offset
         tau = width * math.sinh(v)
-        f0, f1, f2 = evaluate_integrands(tau, base, steep, log_y, g_min, side)
+        f0, f1, f2 = nolan.evaluate_integrands(tau, base, steep, log_y, g_min, side)
         scale = width * math.cosh(v)
         s0 += scale * f0
         s1 += scale * f1
@@ -98,18 +75,18 @@ def point_of_block(
     slots = cuda.shared.array(4, int32)
     starts = cuda.local.array(_WAITING, float64)  # intervals to evaluate, the same in all threads
     stops = cuda.local.array(_WAITING, float64)
-    log_y = log_factor(y, z, side)
-    relative = 8.0 * EPSILON
-    if is_far_in_light_tail(log_y, side):
+    log_y = nolan.log_factor(y, z, side)
+    relative = 8.0 * nolan.EPSILON
+    if nolan.is_far_in_light_tail(log_y, side):
         return evaluate_light_tail(y, log_y, side), relative
 
     # The peak: every thread tries one t, then all search between the best one's
     # neighbours.
-    left, right = -T_MAX, T_MAX
+    left, right = -nolan.T_MAX, nolan.T_MAX
     center = width = 0.0
     while True:
         width = (right - left) / (threads - 1)
-        shared[me] = log_integrand(left + me * width, log_y, side)
+        shared[me] = nolan.log_integrand(left + me * width, log_y, side)
         shared[threads + me] = shared[me]
         shared[2 * threads + me] = me
         count = threads
@@ -118,7 +95,7 @@ def point_of_block(
             half = (count + 1) // 2
             if me < count // 2:
                 mine, other = threads + me, threads + me + half
-                if is_higher(shared[other], shared[mine], side):
+                if nolan.is_higher(shared[other], shared[mine], side):
                     shared[mine] = shared[other]
                     shared[threads + mine] = shared[threads + other]
             count = half
@@ -128,25 +105,25 @@ def point_of_block(
         center = left + best_index * width
         resolved = (
             0 < best_index < threads - 1
-            and best > LOST
+            and best > nolan.LOST
             and shared[best_index - 1] > best - 1.0
             and shared[best_index + 1] > best - 1.0
         )
         cuda.syncthreads()
-        if resolved or width < STEEP:
+        if resolved or width < nolan.STEEP:
             break
-        left, right = max(center - width, -T_MAX), min(center + width, T_MAX)
+        left, right = max(center - width, -nolan.T_MAX), min(center + width, nolan.T_MAX)
 
-    p, r = distances(center, side)
-    log_g = log_y + log_v(p, r, side)
-    base = expansion_point(p, r, log_g, side)
-    steep = is_steep(width, p, r, side)
-    if log_g > LIGHT and not steep:
+    p, r = nolan.distances(center, side)
+    log_g = log_y + nolan.log_v(p, r, side)
+    base = nolan.expansion_point(p, r, log_g, side)
+    steep = nolan.is_steep(width, p, r, side)
+    if log_g > nolan.LIGHT and not steep:
         result = evaluate_light_tail(y, log_g, side)
     else:
         if steep:
-            base, width = solve_g_equals_one(base, side)
-        best = log_integrand_of(base[2], base[0] * base[1] / side.length)
+            base, width = nolan.solve_g_equals_one(base, side)
+        best = nolan.log_integrand_of(base[2], base[0] * base[1] / side.length)
 
         # How far in u the integrand matters to the left and to the right of the peak.
         if me < 4:
@@ -155,18 +132,18 @@ def point_of_block(
         if me < 2 * _STEPS:
             leftward = me < _STEPS
             k = 1 + (me if leftward else me - _STEPS)
-            reach = width * math.sinh(k * U_STEP)
+            reach = width * math.sinh(k * nolan.U_STEP)
             tau = -reach if leftward else reach
             slot = _LEFT if leftward else _RIGHT
-            if abs(center + tau) > T_MAX:
+            if abs(center + tau) > nolan.T_MAX:
                 cuda.atomic.min(slots, slot, int32(k - 1))
             else:
-                log_g, p, r = log_g_at(tau, base, steep, log_y, side)
-                if log_integrand_of(log_g, p * r / side.length) < best - DROP:
+                log_g, p, r = nolan.log_g_at(tau, base, steep, log_y, side)
+                if nolan.log_integrand_of(log_g, p * r / side.length) < best - nolan.DROP:
                     cuda.atomic.min(slots, slot, int32(k))
         cuda.syncthreads()
-        left, right = -U_STEP * slots[_LEFT], U_STEP * slots[_RIGHT]
-        g_min, below, above = cut_ends(
+        left, right = -nolan.U_STEP * slots[_LEFT], nolan.U_STEP * slots[_RIGHT]
+        g_min, below, above = nolan.cut_ends(
             width * math.sinh(left), width * math.sinh(right), base, steep, log_y, side
         )
 
@@ -250,11 +227,11 @@ def point_of_block(
                 count += 1
 
         result = assemble(y, g_min, density, below, above, side)
-        if density > 0.0 and g_min < UNDERFLOW:
+        if density > 0.0 and g_min < nolan.UNDERFLOW:
             relative = max(relative, e0 / density)
-        if below > 0.0 and g_min < UNDERFLOW:
+        if below > 0.0 and g_min < nolan.UNDERFLOW:
             relative = max(relative, e1 / below)
-        if above > 0.0 and g_min < UNDERFLOW:
+        if above > 0.0 and g_min < nolan.UNDERFLOW:
             relative = max(relative, e2 / above)
     return result, relative
 

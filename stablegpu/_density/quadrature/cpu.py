@@ -7,40 +7,10 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, scalar
-from stablegpu._density.nolan_formulas import (
-    DROP,
-    EPSILON,
-    LIGHT,
-    LOST,
-    STEEP,
-    T_MAX,
-    U_MAX,
-    U_STEP,
-    UNDERFLOW,
-    cut_ends,
-    distances,
-    evaluate_integrands,
-    expansion_point,
-    is_far_in_light_tail,
-    is_higher,
-    is_steep,
-    log_factor,
-    log_g_at,
-    log_integrand,
-    log_integrand_of,
-    log_v,
-    solve_g_equals_one,
-)
+from stablegpu._density import nolan_formulas as nolan
+from stablegpu._density import value_formulas
 from stablegpu._density.outputs import write
 from stablegpu._density.quadrature.kronrod import MOST_PASSES
-from stablegpu._density.value_formulas import (
-    assemble,
-    evaluate_light_tail,
-    evaluate_trivial,
-    is_trivial,
-    restore_side,
-    standardize,
-)
 
 _SECTIONS = 12  # of the interval in each step of the search for the peak
 
@@ -51,38 +21,38 @@ _FIRST = 1 << 12
 @scalar
 def _peak(log_y, side):
     """Find the t at which the integrand is largest, and the scale on which it changes there."""
-    left, right = -T_MAX, T_MAX
+    left, right = -nolan.T_MAX, nolan.T_MAX
     while True:
         step = (right - left) / _SECTIONS
         best = -np.inf
         best_index = 0
         before = after = current = -np.inf
         for i in range(_SECTIONS + 1):
-            h = log_integrand(left + i * step, log_y, side)
-            if is_higher(h, best, side):
+            h = nolan.log_integrand(left + i * step, log_y, side)
+            if nolan.is_higher(h, best, side):
                 best, best_index, before = h, i, current
             if i == best_index + 1:
                 after = h
             current = h
         center = left + best_index * step
         resolved = 0 < best_index < _SECTIONS and before > best - 1.0 and after > best - 1.0
-        resolved = resolved and best > LOST
-        if resolved or step < STEEP:
+        resolved = resolved and best > nolan.LOST
+        if resolved or step < nolan.STEEP:
             return center, step
-        left, right = max(center - step, -T_MAX), min(center + step, T_MAX)
+        left, right = max(center - step, -nolan.T_MAX), min(center + step, nolan.T_MAX)
 
 
 @scalar
 def _reach(direction, center, best, width, base, steep, log_y, side):
     """Return how far in u the integrand matters on one side of its peak."""
     u = 0.0
-    while u < U_MAX:
-        tau = direction * width * math.sinh(u + U_STEP)
-        if abs(center + tau) > T_MAX:
+    while u < nolan.U_MAX:
+        tau = direction * width * math.sinh(u + nolan.U_STEP)
+        if abs(center + tau) > nolan.T_MAX:
             break
-        u += U_STEP
-        log_g, p, r = log_g_at(tau, base, steep, log_y, side)
-        if log_integrand_of(log_g, p * r / side.length) < best - DROP:
+        u += nolan.U_STEP
+        log_g, p, r = nolan.log_g_at(tau, base, steep, log_y, side)
+        if nolan.log_integrand_of(log_g, p * r / side.length) < best - nolan.DROP:
             break
     return direction * u
 
@@ -100,7 +70,7 @@ def _panel(interval, width, base, steep, log_y, g_min, side, rule):
         for sign in (-1.0, 1.0):
             u = left + 0.5 * size * (1.0 + sign * nodes[j])
             tau = width * math.sinh(u)
-            f0, f1, f2 = evaluate_integrands(tau, base, steep, log_y, g_min, side)
+            f0, f1, f2 = nolan.evaluate_integrands(tau, base, steep, log_y, g_min, side)
             scale = 0.5 * size * width * math.cosh(u)
             weight, excess = scale * kronrod[j], scale * (kronrod[j] - gauss[j])
             k0 += weight * f0
@@ -131,22 +101,22 @@ def point(y, z, side, rule, panels, tolerance, forced):
 
     y must be positive unless alpha = 1.
     """
-    log_y = log_factor(y, z, side)
-    if is_far_in_light_tail(log_y, side):
-        return evaluate_light_tail(y, log_y, side), 8.0 * EPSILON
+    log_y = nolan.log_factor(y, z, side)
+    if nolan.is_far_in_light_tail(log_y, side):
+        return value_formulas.evaluate_light_tail(y, log_y, side), 8.0 * nolan.EPSILON
     center, width = _peak(log_y, side)
-    p, r = distances(center, side)
-    log_g = log_y + log_v(p, r, side)
-    base = expansion_point(p, r, log_g, side)
-    steep = is_steep(width, p, r, side)
+    p, r = nolan.distances(center, side)
+    log_g = log_y + nolan.log_v(p, r, side)
+    base = nolan.expansion_point(p, r, log_g, side)
+    steep = nolan.is_steep(width, p, r, side)
     if steep:
-        base, width = solve_g_equals_one(base, side)
-    elif log_g > LIGHT:
-        return evaluate_light_tail(y, log_g, side), 8.0 * EPSILON
-    best = log_integrand_of(base[2], base[0] * base[1] / side.length)
+        base, width = nolan.solve_g_equals_one(base, side)
+    elif log_g > nolan.LIGHT:
+        return value_formulas.evaluate_light_tail(y, log_g, side), 8.0 * nolan.EPSILON
+    best = nolan.log_integrand_of(base[2], base[0] * base[1] / side.length)
     left = _reach(-1.0, center, best, width, base, steep, log_y, side)
     right = _reach(1.0, center, best, width, base, steep, log_y, side)
-    g_min, below, above = cut_ends(
+    g_min, below, above = nolan.cut_ends(
         width * math.sinh(left), width * math.sinh(right), base, steep, log_y, side
     )
     total = np.zeros(6)  # density, below, above, and the estimated error of each
@@ -186,11 +156,11 @@ def point(y, z, side, rule, panels, tolerance, forced):
             count += 1
         waiting[count, 0], waiting[count, 1] = left + middle * size, left + (last + 1) * size
         count += 1
-    result = assemble(y, g_min, total[0], total[1], total[2], side)
-    relative = 8.0 * EPSILON
+    result = value_formulas.assemble(y, g_min, total[0], total[1], total[2], side)
+    relative = 8.0 * nolan.EPSILON
     for k in range(3):
         # Beyond, only the logarithms are left, and to those the sums are a small addition.
-        if total[k] > 0.0 and g_min < UNDERFLOW:
+        if total[k] > 0.0 and g_min < nolan.UNDERFLOW:
             relative = max(relative, total[3 + k] / total[k])
     return result, relative
 
@@ -200,14 +170,14 @@ def _evaluate_points(x, frame, right, left, rule, settings, outputs, error):
     """Evaluate the integrals of each point in one iteration of the parallel loop."""
     panels, tolerance, forced = settings
     for i in prange(x.size):
-        y, z, mirrored = standardize(x[i], frame, right.alpha)
+        y, z, mirrored = value_formulas.standardize(x[i], frame, right.alpha)
         side = left if mirrored else right
         e = 0.0
-        if is_trivial(z, y, side):
-            result = evaluate_trivial(z, y, side)
+        if value_formulas.is_trivial(z, y, side):
+            result = value_formulas.evaluate_trivial(z, y, side)
         else:
             result, e = point(y, z, side, rule, panels, tolerance, forced)
-        write(outputs, i, restore_side(result, mirrored, frame.scale))
+        write(outputs, i, value_formulas.restore_side(result, mirrored, frame.scale))
         error[i] = e
 
 

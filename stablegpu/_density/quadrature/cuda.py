@@ -4,14 +4,9 @@ from hetero.cuda import launch
 from hetero.cuda.device_cache import resident_table
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
+from stablegpu._density import value_formulas
 from stablegpu._density.outputs_on_gpu import write_to
 from stablegpu._density.quadrature.block_quadrature import point_of_block, shared_memory_bytes
-from stablegpu._density.value_formulas import (
-    evaluate_trivial,
-    is_trivial,
-    restore_side,
-    standardize,
-)
 
 
 # At most 256 threads: rules up to 31 points on 16 panels.
@@ -25,15 +20,15 @@ def evaluate_points(x, frame, right, left, rule, settings, outputs, error):
     weight = rule.kronrod[j]
     excess = weight - rule.gauss[j]
     for i in range(cuda.blockIdx.x, x.size, cuda.gridDim.x):
-        y, z, mirrored = standardize(x[i], frame, right.alpha)
+        y, z, mirrored = value_formulas.standardize(x[i], frame, right.alpha)
         side = left if mirrored else right
         relative = 0.0
-        if is_trivial(z, y, side):
-            result = evaluate_trivial(z, y, side)
+        if value_formulas.is_trivial(z, y, side):
+            result = value_formulas.evaluate_trivial(z, y, side)
         else:
             result, relative = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:
-            write_to(outputs, i, restore_side(result, mirrored, frame.scale))
+            write_to(outputs, i, value_formulas.restore_side(result, mirrored, frame.scale))
             error[i] = relative
 
 

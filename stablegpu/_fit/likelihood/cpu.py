@@ -8,26 +8,7 @@ from numba import prange
 from hetero.arrays import Array
 from hetero.cpu.interruptible import ranges as ranges_of
 from hetero.jit import parallel, serial
-from stablegpu._fit.likelihood.formulas import (
-    DISTRIBUTION,
-    allocate_nodes,
-    block_moments,
-    build,
-    choose_candidates,
-    edges_of_points,
-    find_node_ends,
-    observe_point,
-    observe_point_at,
-    prepare,
-    range_of_points,
-    running_moments,
-)
-from stablegpu._fit.likelihood.interval_formulas import (
-    edges_of_intervals,
-    observe_interval,
-    observe_interval_at,
-    range_of_intervals,
-)
+from stablegpu._fit.likelihood import formulas, interval_formulas
 from stablegpu._fit.likelihood.near_one_formulas import PROFILE, ROWS
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
 from stablegpu._fit.likelihood.optimizer import codes
@@ -65,14 +46,14 @@ def _maximize_with(select, observe, observe_at, edges_of, range_of):
         """
         points, weights = data[0], data[1]
         distribution, nodes, series, profile = density.distribution[0], *density[1:]
-        choose_candidates(state, start, points)
+        formulas.choose_candidates(state, start, points)
         lowest, highest = range_of(data, 0, 0, points.size)
-        prepare(state, start, lowest, highest, distribution, 0, 1)
-        find_node_ends(distribution, 0, 1)
-        allocate_nodes(distribution)
-        build(distribution, nodes, profile, table, 0, 1)
-        block_moments(distribution, nodes, series, 0, 1)
-        running_moments(distribution, series, 0, 1)
+        formulas.prepare(state, start, lowest, highest, distribution, 0, 1)
+        formulas.find_node_ends(distribution, 0, 1)
+        formulas.allocate_nodes(distribution)
+        formulas.build(distribution, nodes, profile, table, 0, 1)
+        formulas.block_moments(distribution, nodes, series, 0, 1)
+        formulas.running_moments(distribution, series, 0, 1)
         sums[:] = 0.0
         to_units = np.exp(-state.trial[3]) * location_rate(state, state.trial)
         log_scale = np.log(distribution.scale)
@@ -119,7 +100,7 @@ def _maximize_with(select, observe, observe_at, edges_of, range_of):
         """
         memory, sums = np.zeros(1, STATE), np.zeros(SUMS)
         density = _Density(
-            np.zeros(1, DISTRIBUTION),
+            np.zeros(1, formulas.DISTRIBUTION),
             np.zeros(NODE_NUMBERS),
             np.zeros(SERIES_NUMBERS),
             np.zeros(ROWS * PROFILE),
@@ -152,10 +133,18 @@ def _intervals(points, weights, bounds, ranges, s, first, last):
 
 
 _maximize_points = _maximize_with(
-    _points, observe_point, observe_point_at, edges_of_points, range_of_points
+    _points,
+    formulas.observe_point,
+    formulas.observe_point_at,
+    formulas.edges_of_points,
+    formulas.range_of_points,
 )
 _maximize_intervals = _maximize_with(
-    _intervals, observe_interval, observe_interval_at, edges_of_intervals, range_of_intervals
+    _intervals,
+    interval_formulas.observe_interval,
+    interval_formulas.observe_interval_at,
+    interval_formulas.edges_of_intervals,
+    interval_formulas.range_of_intervals,
 )
 
 

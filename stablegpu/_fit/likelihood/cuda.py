@@ -15,26 +15,7 @@ from hetero.cuda.device_cache import small_scratch, zeros_in_scratch
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.intrinsics.warp import LANES, warp_sum
 from hetero.jit import kernel
-from stablegpu._fit.likelihood.formulas import (
-    DISTRIBUTION,
-    allocate_nodes,
-    block_moments,
-    build,
-    choose_candidates,
-    edges_of_points,
-    find_node_ends,
-    observe_point,
-    observe_point_at,
-    prepare,
-    range_of_points,
-    running_moments,
-)
-from stablegpu._fit.likelihood.interval_formulas import (
-    edges_of_intervals,
-    observe_interval,
-    observe_interval_at,
-    range_of_intervals,
-)
+from stablegpu._fit.likelihood import formulas, interval_formulas
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
 from stablegpu._fit.likelihood.optimizer import codes
 from stablegpu._fit.likelihood.optimizer.ascent_formulas import advance, begin
@@ -80,16 +61,16 @@ def build_with_all_threads(distribution, nodes, series, profile, table):
     lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
     cuda.syncthreads()
     if lane < 4:
-        find_node_ends(distribution, lane, 4)
+        formulas.find_node_ends(distribution, lane, 4)
     cuda.syncthreads()
     if lane == 0:
-        allocate_nodes(distribution)
+        formulas.allocate_nodes(distribution)
     cuda.syncthreads()
-    build(distribution, nodes, profile, table, lane, lanes)
+    formulas.build(distribution, nodes, profile, table, lane, lanes)
     cuda.syncthreads()
-    block_moments(distribution, nodes, series, lane, lanes)
+    formulas.block_moments(distribution, nodes, series, lane, lanes)
     cuda.syncthreads()
-    running_moments(distribution, series, lane, lanes)
+    formulas.running_moments(distribution, series, lane, lanes)
     cuda.syncthreads()
 
 
@@ -132,7 +113,7 @@ def _maximize_with(threads, observe, observe_at, edges_of, range_of):
         starts, outcomes = starts.view(START), outcomes.view(OUTCOME)
         memory = cuda.shared.array(0, float64)
         nodes, series, profile = memory[:NODE_NUMBERS], memory[NODE_NUMBERS:], memory
-        distribution = cuda.shared.array(1, DISTRIBUTION)[0]
+        distribution = cuda.shared.array(1, formulas.DISTRIBUTION)[0]
         state_memory = cuda.shared.array(_STATE, float64)
         state = state_memory.view(STATE)[0]
         partial = cuda.shared.array(_PARTIAL, float64)
@@ -154,11 +135,11 @@ def _maximize_with(threads, observe, observe_at, edges_of, range_of):
             cuda.syncthreads()
             while state.phase < codes.DONE:
                 if lane == 0:
-                    choose_candidates(state, starts[s], x[first:last])
+                    formulas.choose_candidates(state, starts[s], x[first:last])
                 cuda.syncthreads()
                 if lane < 2:
                     lowest, highest = range_of(data, s, first, last)
-                    prepare(state, starts[s], lowest, highest, distribution, lane, 2)
+                    formulas.prepare(state, starts[s], lowest, highest, distribution, lane, 2)
                 build_with_all_threads(distribution, nodes, series, profile, table)
                 to_units = math.exp(-state.trial[3]) * location_rate(state, state.trial)
                 log_scale = math.log(distribution.scale)
@@ -230,14 +211,18 @@ def _maximize_with(threads, observe, observe_at, edges_of, range_of):
 
 
 maximize_sets = _maximize_with(
-    THREADS_OF_TEAMS, observe_point, observe_point_at, edges_of_points, range_of_points
+    THREADS_OF_TEAMS,
+    formulas.observe_point,
+    formulas.observe_point_at,
+    formulas.edges_of_points,
+    formulas.range_of_points,
 )
 maximize_interval_sets = _maximize_with(
     THREADS_OF_INTERVAL_TEAMS,
-    observe_interval,
-    observe_interval_at,
-    edges_of_intervals,
-    range_of_intervals,
+    interval_formulas.observe_interval,
+    interval_formulas.observe_interval_at,
+    interval_formulas.edges_of_intervals,
+    interval_formulas.range_of_intervals,
 )
 
 

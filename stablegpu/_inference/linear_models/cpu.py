@@ -4,16 +4,7 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel, serial
-from stablegpu._fit.likelihood.formulas import (
-    DISTRIBUTION,
-    allocate_nodes,
-    block_moments,
-    build,
-    find_node_ends,
-    running_moments,
-    score_observation,
-    set_distribution,
-)
+from stablegpu._fit.likelihood import formulas
 from stablegpu._fit.likelihood.near_one_formulas import PROFILE, ROWS
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
 
@@ -41,15 +32,17 @@ def _sum_scores(distributions, residuals, columns, theta, table, outcome):
     scale = np.exp(theta[3])
     parameters = theta[0], theta[1], theta[2], scale
     extent = residuals.min() - theta[2], residuals.max() - theta[2]
-    set_distribution(distribution, parameters, False, extent, 0, 1)
-    find_node_ends(distribution, 0, 1)
-    allocate_nodes(distribution)
-    build(distribution, nodes, profile, table, 0, 1)
-    block_moments(distribution, nodes, series, 0, 1)
-    running_moments(distribution, series, 0, 1)
+    formulas.set_distribution(distribution, parameters, False, extent, 0, 1)
+    formulas.find_node_ends(distribution, 0, 1)
+    formulas.allocate_nodes(distribution)
+    formulas.build(distribution, nodes, profile, table, 0, 1)
+    formulas.block_moments(distribution, nodes, series, 0, 1)
+    formulas.running_moments(distribution, series, 0, 1)
     outcome[:] = 0.0
     for i in range(residuals.size):
-        value, a, b, c, d = score_observation(residuals[i], distribution, nodes, series, profile)
+        value, a, b, c, d = formulas.score_observation(
+            residuals[i], distribution, nodes, series, profile
+        )
         outcome[0] += value - theta[3]
         outcome[1] += a
         outcome[2] += b
@@ -63,7 +56,7 @@ def _sum_scores(distributions, residuals, columns, theta, table, outcome):
 @serial
 def _score_model(residuals, columns, theta, table, outcome):
     """Allocate a distribution: in a parallel loop Numba cannot fill an array of records."""
-    _sum_scores(np.zeros(1, DISTRIBUTION), residuals, columns, theta, table, outcome)
+    _sum_scores(np.zeros(1, formulas.DISTRIBUTION), residuals, columns, theta, table, outcome)
 
 
 @parallel

@@ -19,13 +19,7 @@ from stablegpu._fit.ascents import OVER_SPIKE, OVER_SPIKE_OF_TIES
 from stablegpu._fit.batch import fit_batch
 from stablegpu._fit.datasets import BatchFit, constants
 from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._inference.linear_models import loops
-from stablegpu._inference.linear_models.preparation_loops import (
-    count_equal,
-    fit_deviations,
-    scale_columns,
-    scan_coefficients,
-)
+from stablegpu._inference.linear_models import loops, preparation_loops
 from stablegpu._inference.quasi_newton import correct_information
 
 _BREAK_EVEN = 10_000  # observations from which on a GPU is faster (not tuned)
@@ -63,7 +57,7 @@ class LinearModels:
         (self.models, self.size), (rows, _, columns) = y.shape, x.shape
         self.centre, self.unit = np.empty((2, rows, columns))
         scaled, gram = np.empty((rows, columns, self.size)), np.empty((rows, columns, columns))
-        scale_columns(x, self.centre, self.unit, scaled, gram)
+        preparation_loops.scale_columns(x, self.centre, self.unit, scaled, gram)
         if not (self.unit > 0.0).all():
             raise ValueError("X must not have a constant column: the intercept is always fitted")
         eigenvalues = np.linalg.eigvalsh(gram)
@@ -74,9 +68,9 @@ class LinearModels:
         self.unit_of_y = np.ldexp(1.0, np.frexp(np.abs(y).max(axis=1))[1])
         self.y, self.scaled = y / self.unit_of_y[:, None], scaled
         self.coefficients = np.empty((self.models, columns))
-        fit_deviations(scaled, self.y, self.coefficients)
+        preparation_loops.fit_deviations(scaled, self.y, self.coefficients)
         equal = np.zeros(self.models, np.int64)
-        count_equal(self.y, equal)
+        preparation_loops.count_equal(self.y, equal)
         self.least_alpha = _least_alpha(equal, self.size, columns)
         device = resolve(device, work=y.size, break_even=_BREAK_EVEN)
         self._loops = loops(device)
@@ -152,7 +146,7 @@ def maximize(models: LinearModels) -> Maximum:
     heavy = np.flatnonzero(theta[:, 0] < _HEAVY)
     if heavy.size:
         other = theta[heavy]
-        scan_coefficients(models.scaled, models.y, heavy, other)
+        preparation_loops.scan_coefficients(models.scaled, models.y, heavy, other)
         climb_from(heavy, other)
     # BFGS's matrix may have become far too large, and promise nothing: the observed one decides.
     matrix = _observed(models, everyone, theta, _widths(models, theta))

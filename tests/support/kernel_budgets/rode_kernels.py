@@ -8,12 +8,12 @@ from rode._paths.process import Process
 from rode._paths.tiles import path_of
 
 _OF_TYPES = """
-    _normals.cuda.box_muller_{T}                   48!/32 u4 u4 u4 u4 u4 u4 T*
-    _normals.cuda.branching_{T}                    64!    u4 u4 u4 u4 u4 u4 T*
-    _normals.cuda.blending_{T}                     64!    u4 u4 u4 u4 u4 u4 T*
-    _normals.cuda.rest_box_muller_{T}              48!/32 u4 u4 u4 u4 u4 u4 u4 T*
-    _normals.cuda.rest_branching_{T}               64!    u4 u4 u4 u4 u4 u4 u4 T*
-    _normals.cuda.rest_blending_{T}                64!    u4 u4 u4 u4 u4 u4 u4 T*
+    _normals.cuda.pairs_box-muller_{T}             48!/32 u4 u4 u4 u4 u4 u4 T*
+    _normals.cuda.pairs_rational_{T}               64!    u4 u4 u4 u4 u4 u4 T*
+    _normals.cuda.pairs_rational-blending_{T}      64!    u4 u4 u4 u4 u4 u4 T*
+    _normals.cuda.rest_box-muller_{T}              48!/32 u4 u4 u4 u4 u4 u4 u4 T*
+    _normals.cuda.rest_rational_{T}                64!    u4 u4 u4 u4 u4 u4 u4 T*
+    _normals.cuda.rest_rational-blending_{T}       64!    u4 u4 u4 u4 u4 u4 u4 T*
     _normals.ziggurat.cuda.ziggurat_{T}            80!    u4 u4 u4 u4 u4 u4 T* T*
     _normals.ziggurat.cuda.ziggurat_shared_{T}     80!    u4 u4 u4 u4 u4 u4 T* T*
     _normals.ziggurat.cuda.rest_ziggurat_{T}       80!    u4 u4 u4 u4 u4 u4 u4 T* T*
@@ -27,20 +27,20 @@ _OF_TYPES = """
     _paths.cuda.bridge_{T}                         64!/80 path T*** T T* bool T*
     _paths.cuda.begin_{T}                          40!/48 path T T T*
     _paths.cuda.clear_{T}                          32!    word* word* word
-    spectra.cuda.follow_{T}                        64!/80 T** T** i8 T***
-    _paths.prefix_sum.cuda.sweep_{T}               40!    T* T* T T* T*
-    _paths.prefix_sum.cuda.fix_{T}                 40!    T* T* T* T
-    _paths.averages.cuda.finish_{T}                64!    T* i8 T** T**
-    _paths.averages.cuda.join_{T}                  64!    T** i8 T**
+    spectra.cuda.follow[{T}]                       64!/80 T** T** i8 T***
+    _paths.prefix_sum.cuda.sweep_blocks[{T}]       40!    T* T* T T* T*
+    _paths.prefix_sum.cuda.fix_blocks[{T}]         40!    T* T* T* T
+    _paths.averages.cuda.finish_windows[{T}]       64!    T* i8 T** T**
+    _paths.averages.cuda.join_parts[{T}]           64!    T** i8 T**
     _solver.statistics.cuda.select_rank_{T}        40!    T** i8* T**
-    _solver.cuda.count_nonfinite_{T}               40!    T* T** u1* i8*
-    _solver.statistics.cuda.sum_nodes_{T}          72     T** i8 i8* i8* f8** f8**
+    _solver.cuda.count_paths[{T}]                  40!    T* T** u1* i8*
+    _solver.statistics.cuda.sum_nodes[{T}]         72     T** i8 i8* i8* f8** f8**
 """
 
 _FAST = """
-    _normals.cuda.fast_float32                     56!    u4 u4 u4 u4 u4 u4 f4*
-    _normals.cuda.rest_fast_float32                56!    u4 u4 u4 u4 u4 u4 u4 f4*
-    _normals.cuda.inverse_float32                  56!    u4 u4 u4 u4 u4 u4 f4*
+    _normals.cuda.pairs_box-muller-fast_float32    56!    u4 u4 u4 u4 u4 u4 f4*
+    _normals.cuda.rest_box-muller-fast_float32     56!    u4 u4 u4 u4 u4 u4 u4 f4*
+    _normals.cuda.pairs_inverse_float32            56!    u4 u4 u4 u4 u4 u4 f4*
     _normals.cuda.rest_inverse_float32             56!    u4 u4 u4 u4 u4 u4 u4 f4*
     _paths.cuda.scan_fast                          64!    path f4** f4*** f4* bool f4**
     _paths.cuda.short_fast                         64!    path f4** f4*** f4* bool f4**

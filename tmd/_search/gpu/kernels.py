@@ -22,16 +22,7 @@ from hetero.cuda.driver import cuda
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from tmd._search.formulas import boolean_test_formulas as tests
-from tmd._search.formulas.line_formulas import (
-    fraction_as_float,
-    fraction_as_word,
-    is_near_integer,
-    line_differences,
-    taylor_coefficients,
-    taylor_coefficients_u32,
-    value_after_steps,
-    value_differences,
-)
+from tmd._search.formulas import line_formulas as lines
 from tmd._search.formulas.wide_integer_formulas import add
 
 THREADS = 128
@@ -57,7 +48,7 @@ def kernels_for(algorithm: str, division: str) -> Kernels:
     """Return the kernels for the test of `algorithm` with quotients by `division`."""
     number = tests.DIVISIONS[division][1]
     test = tests.compile_test(algorithm, division)
-    read = fraction_as_float if number is float else fraction_as_word
+    read = lines.fraction_as_float if number is float else lines.fraction_as_word
     return Kernels(
         *(
             kernel(function, launch_bounds=(THREADS, RESIDENT_BLOCKS))
@@ -90,8 +81,8 @@ def _make_test_subdomains(test: Callable, read: Callable) -> Callable:
                 continue
             bound = bounds[block]
             i += lane
-            t = taylor_coefficients_u32(table, block, i, log2_subdomains)
-            b, b1, b2, b3, a, a1, a2 = line_differences(
+            t = lines.taylor_coefficients_u32(table, block, i, log2_subdomains)
+            b, b1, b2, b3, a, a1, a2 = lines.line_differences(
                 t, log2_subdomains - uint64(5), size, subdomain
             )
             b = b[0] + offsets[block], b[1]
@@ -158,8 +149,8 @@ def _make_test_pieces(test: Callable, read: Callable) -> Callable:
             if i < n:
                 block = ids[i] >> log2_subdomains
                 x = ids[i] & ((uint64(1) << log2_subdomains) - uint64(1))
-                t = taylor_coefficients_u32(table, block, x, log2_subdomains)
-                b, b1, b2, b3, a, a1, a2 = line_differences(t, size - piece, size, piece)
+                t = lines.taylor_coefficients_u32(table, block, x, log2_subdomains)
+                b, b1, b2, b3, a, a1, a2 = lines.line_differences(t, size - piece, size, piece)
                 b = b[0] + offsets[block], b[1]
                 first_lines[w, 0, lane], first_lines[w, 1, lane] = b
                 first_lines[w, 2, lane], first_lines[w, 3, lane] = b1
@@ -180,8 +171,8 @@ def _make_test_pieces(test: Callable, read: Callable) -> Callable:
                     a = first_lines[w, 8, s], first_lines[w, 9, s]
                     a1 = first_lines[w, 10, s], first_lines[w, 11, s]
                     a2 = first_lines[w, 12, s], first_lines[w, 13, s]
-                    b = value_after_steps(j, b, b1, b2, b3)
-                    a = value_after_steps(j, a, a1, a2, _ZERO)
+                    b = lines.value_after_steps(j, b, b1, b2, b3)
+                    a = lines.value_after_steps(j, a, a1, a2, _ZERO)
                     number = ids[begin + s]
                     bound = bounds[number >> log2_subdomains]
                     if test(read(a[0]), read(b[0]), count, bound)[0]:
@@ -249,9 +240,11 @@ def list_candidates(table, pieces, subdomain_counts, limits, shape, candidates):
             continue
         limit = limits[block]
         x = (p << piece) + lane * chunk
-        b, b1, b2, b3 = value_differences(taylor_coefficients(table, block, x, size), size)
+        b, b1, b2, b3 = lines.value_differences(
+            lines.taylor_coefficients(table, block, x, size), size
+        )
         for j in range(chunk):
-            if is_near_integer(b[0], limit):
+            if lines.is_near_integer(b[0], limit):
                 index = cuda.atomic.add(counters, 2, 1)
                 if index < numbers.size:
                     numbers[index] = (block << size) + x + uint64(j)

@@ -5,15 +5,7 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from stablegpu._fit.estimators.koutrouvelis.formulas import (
-    POINTS,
-    SCRATCH,
-    SUMS,
-    origin,
-    point,
-    wave,
-)
-from stablegpu._fit.estimators.koutrouvelis.formulas import regress as regress_set
+from stablegpu._fit.estimators.koutrouvelis import formulas
 
 _FIRST = 1 << 21
 """Observations of the first piece of a long loop (`hetero.cpu.interruptible`): 0.3 s at most."""
@@ -27,14 +19,14 @@ def _add(x, starts, stops, estimates, parts, sums):
         count = stops[s] - starts[s]
         low, high = starts[s] + part * count // parts, starts[s] + (part + 1) * count // parts
         scale = estimates[s, 3]
-        centre = origin(estimates[s, 0], estimates[s, 1], estimates[s, 2], scale)
-        total = np.zeros(SUMS)
-        for k in range(POINTS):
-            t = point(k, estimates[s, 0])
+        centre = formulas.origin(estimates[s, 0], estimates[s, 1], estimates[s, 2], scale)
+        total = np.zeros(formulas.SUMS)
+        for k in range(formulas.POINTS):
+            t = formulas.point(k, estimates[s, 0])
             for i in range(low, high):
-                real, imaginary = wave(t * ((x[i] - centre) / scale))
+                real, imaginary = formulas.wave(t * ((x[i] - centre) / scale))
                 total[k] += real
-                total[POINTS + k] += imaginary
+                total[formulas.POINTS + k] += imaginary
         sums[index] = total
 
 
@@ -42,12 +34,12 @@ def _add(x, starts, stops, estimates, parts, sums):
 def _regress(starts, stops, parts, sums, estimates, is_last):
     for index in prange(starts.size):
         s = np.int64(index)
-        total = np.zeros(SUMS)
+        total = np.zeros(formulas.SUMS)
         for part in range(parts):
             total += sums[s * parts + part]
-        estimate = regress_set(
+        estimate = formulas.regress(
             (estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3]),
-            *(total, float(stops[s] - starts[s]), np.empty(SCRATCH), is_last),
+            *(total, float(stops[s] - starts[s]), np.empty(formulas.SCRATCH), is_last),
         )
         estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3] = estimate
 

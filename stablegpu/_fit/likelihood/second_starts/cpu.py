@@ -5,16 +5,7 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from stablegpu._fit.likelihood.second_starts.formulas import (
-    CANDIDATES,
-    POINTS,
-    SPOT,
-    SPOTS,
-    find_spot,
-    gather,
-    score,
-    write_peaks,
-)
+from stablegpu._fit.likelihood.second_starts import formulas
 from stablegpu._fit.records import OUTCOME, START
 
 _FIRST = 256
@@ -26,14 +17,14 @@ def _find_peaks_of_sets(x, weights, ends, starts, table, outcomes):
     """Find the peaks of the profile of each data set."""
     for index in prange(ends.shape[0]):
         s = np.int64(index)
-        sample, spots = np.zeros(POINTS), np.zeros(SPOTS * SPOT)
-        scores = np.zeros(CANDIDATES)
-        size = gather(x, weights, ends[s, 0], ends[s, 1], sample, 0, 1)
-        for spot in range(SPOTS):
-            find_spot(spot, sample, size, spots)
-        for candidate in range(CANDIDATES):
-            scores[candidate] = score(candidate, sample, size, spots, table, starts[s])
-        write_peaks(scores, spots, table, outcomes[s].peaks)
+        sample, spots = np.zeros(formulas.POINTS), np.zeros(formulas.SPOTS * formulas.SPOT)
+        scores = np.zeros(formulas.CANDIDATES)
+        size = formulas.gather(x, weights, ends[s, 0], ends[s, 1], sample, 0, 1)
+        for spot in range(formulas.SPOTS):
+            formulas.find_spot(spot, sample, size, spots)
+        for candidate in range(formulas.CANDIDATES):
+            scores[candidate] = formulas.score(candidate, sample, size, spots, table, starts[s])
+        formulas.write_peaks(scores, spots, table, outcomes[s].peaks)
 
 
 def find_peaks(x, weights, ends, starts, table, outcomes, stream=0):

@@ -5,20 +5,12 @@ from numba import float64
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._fit.likelihood.second_starts.formulas import (
-    CANDIDATES,
-    POINTS,
-    SPOT,
-    SPOTS,
-    find_spot,
-    gather,
-    score,
-    write_peaks,
-)
+from stablegpu._fit.likelihood.second_starts import formulas
+from stablegpu._fit.likelihood.second_starts.formulas import CANDIDATES, POINTS  # sizes of arrays
 from stablegpu._fit.records import OUTCOME, START
 
 _THREADS = 128
-_SPOTS = SPOTS * SPOT
+_SPOTS = formulas.SPOTS * formulas.SPOT
 
 
 @kernel
@@ -30,16 +22,16 @@ def find_peaks_of_sets(x, weights, ends, starts, table, outcomes):
     scores = cuda.shared.array(CANDIDATES, float64)
     lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
     for s in range(cuda.blockIdx.x, ends.shape[0], cuda.gridDim.x):
-        size = gather(x, weights, ends[s, 0], ends[s, 1], sample, lane, lanes)
+        size = formulas.gather(x, weights, ends[s, 0], ends[s, 1], sample, lane, lanes)
         cuda.syncthreads()
-        for spot in range(lane, SPOTS, lanes):
-            find_spot(spot, sample, size, spots)
+        for spot in range(lane, formulas.SPOTS, lanes):
+            formulas.find_spot(spot, sample, size, spots)
         cuda.syncthreads()
         for candidate in range(lane, CANDIDATES, lanes):
-            scores[candidate] = score(candidate, sample, size, spots, table, starts[s])
+            scores[candidate] = formulas.score(candidate, sample, size, spots, table, starts[s])
         cuda.syncthreads()
         if lane == 0:
-            write_peaks(scores, spots, table, outcomes[s].peaks)
+            formulas.write_peaks(scores, spots, table, outcomes[s].peaks)
         cuda.syncthreads()
 
 

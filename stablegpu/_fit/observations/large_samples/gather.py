@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.arrays import Workspace
-from stablegpu._fit.datasets import (
-    LARGEST_SORTED_SET,
-    BatchFit,
-    PreparedDataSets,
-    SortedDataSets,
-    UnsortedDataSets,
-    prepare,
-    upload_ends,
-)
+from stablegpu._fit import datasets
 from stablegpu._fit.estimators.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.observations.large_samples.sample import Sample
 
@@ -23,8 +15,8 @@ COUNTED = 1.0 / 20.0
 
 
 def gather_sample(
-    sample: Sample, unsorted: UnsortedDataSets, batch: BatchFit, in_bins: bool
-) -> PreparedDataSets:
+    sample: Sample, unsorted: datasets.UnsortedDataSets, batch: datasets.BatchFit, in_bins: bool
+) -> datasets.PreparedDataSets:
     """Estimate the parameters of a sample by McCulloch's quantiles, and gather it in bins if asked.
 
     Without bins it cannot be fitted by maximum likelihood.
@@ -40,12 +32,12 @@ def gather_sample(
         width, workspace = _bin_width(spread, ends), batch.host_workspace
         bins, ties = _bin_set(sample, quantiles[3], width, ends, workspace)
         if sample.is_weighted:
-            points = UnsortedDataSets(bins.x, np.zeros(1, int), np.array([bins.x.size]))
-            estimates = prepare(points, bins.weights, batch.workspace, workspace).estimates
+            points = datasets.UnsortedDataSets(bins.x, np.zeros(1, int), np.array([bins.x.size]))
+            estimates = datasets.prepare(points, bins.weights, batch.workspace, workspace).estimates
         # Without an estimate there is nothing to fit, and the estimate says why.
         if not sample.is_weighted or np.isfinite(estimates).all():
             sets = bins
-    return PreparedDataSets(sets, unsorted, estimates, ties)
+    return datasets.PreparedDataSets(sets, unsorted, estimates, ties)
 
 
 def _bin_width(spread: float, ends: tuple[float, float]) -> float:
@@ -64,7 +56,7 @@ def _bin_set(
     width: float,
     ends: tuple[float, float],
     host_workspace: Workspace,
-) -> tuple[SortedDataSets, np.ndarray]:
+) -> tuple[datasets.SortedDataSets, np.ndarray]:
     """Gather one large set in at most `LARGEST_SORTED_SET` weighted points, sorted.
 
     Returns them, and a row with the largest weight of equal data and that of all.
@@ -82,10 +74,10 @@ def _bin_set(
             break
         width = narrower
         points, masses, fullest = _fill_bins(sample, centre, width, ends)
-    sets = SortedDataSets(
+    sets = datasets.SortedDataSets(
         host_workspace.input("data", points),
         host_workspace.input("weights", masses),
-        upload_ends(host_workspace, 0, points.size),
+        datasets.upload_ends(host_workspace, 0, points.size),
     )
     return sets, np.array([_ties_of(sample, fullest)])
 
@@ -127,8 +119,8 @@ def _fill_bins(
     middle, unit = centre + (grown - shrunk), grown + shrunk
     count, first, second = count[full], first[full], second[full]
     share = (np.cumsum(count) - 0.5 * count) / count.sum()
-    group = (LARGEST_SORTED_SET // 4 * share).astype(int) + (
-        np.flatnonzero(full) * (LARGEST_SORTED_SET // 4)
+    group = (datasets.LARGEST_SORTED_SET // 4 * share).astype(int) + (
+        np.flatnonzero(full) * (datasets.LARGEST_SORTED_SET // 4)
     ) // BINS
     begins = np.flatnonzero(np.diff(group, prepend=-1))
     mass = np.add.reduceat(count, begins)

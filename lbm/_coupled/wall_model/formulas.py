@@ -56,10 +56,10 @@ cells, the area in cells^2, and the inverse xx, xy, yy of 6 sum w c c along the 
 ROWS = 11
 """Numbers of a cell."""
 
-FASTEST = 1.0
+FASTEST = 1.2
 """Largest speed of the slip over that of the fluid, of which walls without friction have 1: corners
-of staircases with few links would have more, and with 1.5 spheres of 36 and 48 cells at Re 1e5 blew
-up within 300 steps."""
+of staircases with few links would have more. With 1.5 spheres of 36 and 48 cells at Re 1e5 blew up
+within 300 steps; with 1 plane walls near a body had three times the friction of the law."""
 
 FLUX_STEPS = 5
 """Steps of the iteration for the velocity along the wall without friction and for the density. Each

@@ -26,7 +26,7 @@ COMMITS = {
     TESTS: "6bd24045cbd2", PHASES: "d42b9f46da5f", SEARCH: "2c5cb6b", PHASE_1: "c62c370+",
     HYBRID: "d42b9f46da5f", WEAK: "34f8cc48f37f", STRONG: "13945d2", FLOWS: "c6fede84cea4",
     SPHERES: "fe17db4", PATHS: "cf81756", FITS: "6bd24045cbd2", FIT: "1ee0cc0", CALLS: "79878da",
-    MOMENTS: "47ecaad38732", PARTS: "e4a8d91a66e0", HALVES: "06583130c68d", AUTO: "e4a8d91a66e0",
+    MOMENTS: "47ecaad38732", PARTS: "579b9a8b0db4", HALVES: "06583130c68d", AUTO: "e4a8d91a66e0",
 }  # fmt: skip
 """The commit of each record."""
 
@@ -167,10 +167,11 @@ QUOTED = [
         ("one GPU had {46.4} GLUPS on another host", [cavity("float16", "ab")], 1),
     ]),
     ("packages/lbm.md", [
-        ("reach {83.2} GLUPS in float32, where one has {42.2} (98.7 %), and `SmagorinskyRecursive` "
-         "has {40.8} on one, with populations {25.1}",
+        ("reach {88.72} GLUPS in float32, where one has {44.7} (99.2 %), four {174.5} (97.6 %), "
+         "and `SmagorinskyRecursive` has {44.48} on one, with populations {25.08}",
          [Figure(PARTS, f"cavity 512^3 a device, float32, {case}") for case in (
              "recursive, moments, devices: 2", "recursive, moments, devices: 1",
+             "recursive, moments, devices: 4",
              "recursive with Smagorinsky's viscosity, moments, devices: 1",
              "recursive with Smagorinsky's viscosity, populations, devices: 1")], 1),
         *((f"| {name}, {domain} | {{{numbers[0]}}} | {{{numbers[1]}}} |",

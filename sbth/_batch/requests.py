@@ -189,11 +189,12 @@ def _solve(request: GpuBatch, space: Workspace, sources: list[Any]) -> Any:
         solve: Any = solver.solve_matrices if len(matrices) == 1 else solver.solve_pencils
         status = solve(*matrices, results, space.stream)
     _raise_if_failed(request, status, real)
-    first, stop = request.selection.bounds(np.empty(n))
-    chosen = space.result(values, (*lead, n))[..., first:stop]
+    chosen = slice(*request.selection.bounds(np.empty(n)))
+    every = (slice(None),) * len(lead)  # arrays of Numba take no ellipsis
+    selected = space.result(values, (*lead, n))[(*every, chosen)]
     if vectors is None:
-        return chosen
-    return chosen, space.result(vectors, (*lead, n, n))[..., first:stop]
+        return selected
+    return selected, space.result(vectors, (*lead, n, n))[(*every, slice(None), chosen)]
 
 
 def _raise_if_failed(request: GpuBatch, status: np.ndarray, dtype: np.dtype) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rode
+from commands import call_main
 from rode.__main__ import main
 
 MODEL = """\
@@ -37,13 +38,7 @@ def model(tmp_path):
 
 
 def run(capsys, *arguments):
-    """Return exit code, standard output and standard error of a command."""
-    try:
-        code = main(["solve", *(str(argument) for argument in arguments)])
-    except SystemExit as ended:
-        code = ended.code
-    out, err = capsys.readouterr()
-    return code, out, err
+    return call_main(main, capsys, "solve", *arguments)
 
 
 def test_a_users_problem_gives_what_solve_gives(model, tmp_path, capsys):

@@ -8,6 +8,7 @@ import scipy.io
 import scipy.sparse
 
 import sbth
+from commands import call_main
 from hetero.cpu import interruptible
 from recorded_bars import RecordedBars
 from sbth.__main__ import main
@@ -39,13 +40,7 @@ def files(tmp_path):
 
 
 def run(capsys, *arguments, command="eigvals"):
-    """Return exit code, standard output and standard error of a command."""
-    try:
-        code = main([command, *(str(argument) for argument in arguments)])
-    except SystemExit as ended:
-        code = ended.code
-    out, err = capsys.readouterr()
-    return code, out, err
+    return call_main(main, capsys, command, *arguments)
 
 
 @pytest.mark.parametrize("name", ["matrix.mtx", "matrix.npy"])

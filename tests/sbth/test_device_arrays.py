@@ -143,6 +143,8 @@ def test_device_matrices_on_a_gpu(library):
     assert isinstance(computed, kind)
     assert_close(to_host(computed), TRUE)
     np.testing.assert_array_equal(to_host(a), FULL)
+    pair = sbth.eigvalsh(make(np.stack([FULL[:9, :9]] * 2)))
+    assert_close(to_host(pair)[1], np.linalg.eigvalsh(FULL[:9, :9]))
 
 
 @pytest.mark.cuda

@@ -110,13 +110,7 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("words", VALUES)
-def test_wrong_values(words):
-    with pytest.raises(ValueError, match=words):
-        VALUES[words]()
-
-
-@pytest.mark.parametrize("words", TYPES)
-def test_wrong_types(words):
-    with pytest.raises(TypeError, match=words):
-        TYPES[words]()
+@pytest.mark.parametrize("words", [*VALUES, *TYPES])
+def test_wrong_values_and_types(words):
+    with pytest.raises(ValueError if words in VALUES else TypeError, match=words):
+        (VALUES | TYPES)[words]()

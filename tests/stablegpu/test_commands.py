@@ -5,12 +5,14 @@ import json
 import math
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pandas
 import pytest
 
 import stablegpu
+from commands import call_main
 from stablegpu.__main__ import main
 
 
@@ -31,14 +33,7 @@ def table(tmp_path, sample):
     return path
 
 
-def run(capsys, *arguments):
-    """Return exit code, standard output and standard error of a command."""
-    try:
-        code = main([str(argument) for argument in arguments])
-    except SystemExit as ended:
-        code = ended.code
-    out, err = capsys.readouterr()
-    return code, out, err
+run = partial(call_main, main)
 
 
 def test_fit_prints_a_table_and_draws(table, tmp_path, capsys):

@@ -1,10 +1,12 @@
 """Case files, commands and ranks of lbm, for several tests."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from commands import call_main
 from lbm.__main__ import main
 from lbm._commands.cases.case import read_case
 from lbm.launcher import find_launcher, run_ranks
@@ -19,13 +21,7 @@ def read_text(folder, text):
     return read_case(path)
 
 
-def call(capsys, *arguments):
-    """Return exit code, standard output and standard error of a command of lbm."""
-    try:
-        code = main([str(argument) for argument in arguments])
-    except SystemExit as ended:
-        code = ended.code
-    return code, *capsys.readouterr()
+call = partial(call_main, main)
 
 
 def start(count, *arguments, environment=None, threads=1, timeout=200, **options):

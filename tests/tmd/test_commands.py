@@ -2,10 +2,12 @@
 
 import ctypes.util
 import json
+from functools import partial
 
 import pytest
 
 import tmd
+from commands import call_main
 from recorded_bars import RecordedBars
 from studies.__main__ import main as run_studies
 from tmd import _search
@@ -15,14 +17,7 @@ DOMAIN = ("exp", "1.5", "0x1.8000004p+0")
 BITS = ("--bits", "20")
 
 
-def run(capsys, *arguments):
-    """Return exit code, standard output and standard error of a command."""
-    try:
-        code = main([str(argument) for argument in arguments])
-    except SystemExit as ended:
-        code = ended.code
-    out, err = capsys.readouterr()
-    return code, out, err
+run = partial(call_main, main)
 
 
 def must_not_search(monkeypatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import SUITES
 from hetero.compile_cache.store import root
 
 ROOT = Path(__file__).parents[1]
@@ -85,6 +86,7 @@ def test_example_runs(name, tmp_path, run):
 
 @pytest.mark.parametrize("suite", [pytest.param("stable", marks=pytest.mark.slow), "sbth-eigsh"])
 def test_benchmarks_run(tmp_path, suite, run):
+    run("-c", f"import {', '.join(SUITES.values())}")
     target = tmp_path / "record.json"
     run("-m", "benchmarks", "run", suite, "--quick", "--json", target)
     assert '"facts"' in target.read_text()

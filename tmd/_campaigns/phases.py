@@ -75,7 +75,11 @@ def _search_binade(
         campaign.function, e, phases, campaign.bits, campaign.precision, "all"
     )
     windows, unfinished = 0, []
-    for i in range(count):
+    middles = [Fraction(2 * i + 1, 2 * count) for i in range(count)]
+    # Parts with the narrowest windows first: those next to poles take many times as long as others.
+    for i in sorted(
+        range(count), key=lambda k: choose_windows(question, middles[k], middles[k] + 1)[0]
+    ):
         part = replace(question, phases=(Fraction(i, count), Fraction(i + 1, count)))
         searched, left = 0, part.phases
         with campaign.lock(f"{e}-{i}") as is_ours:

@@ -13,7 +13,8 @@ from hetero.arrays import as_real
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
-from stablegpu._inference.linear_models.maximize import LinearModels, maximize
+from stablegpu._inference.linear_models.maximize import maximize
+from stablegpu._inference.linear_models.models import LinearModels
 from stablegpu._parameters import Parameters
 from stablegpu.distributions.stable import Stable
 

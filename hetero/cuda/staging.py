@@ -20,7 +20,8 @@ from hetero.cuda.launch import device_id
 from hetero.cuda.ready_arrays import check_call, stream_handle
 
 COPIERS = min(8, numba.config.NUMBA_NUM_THREADS)
-"""Threads of a copy. One copies some 6 GB/s, and half of that to memory whose pages are new."""
+"""Most threads of a copy; there are no more than `hetero.threads()` of the caller. One copies some
+6 GB/s, and half of that to memory whose pages are new."""
 
 BUFFER_BYTES = 1 << 23
 """Bytes of a buffer. Four GPUs of a host with 64 cores, whose memory copies 45 GB/s, get 34 GB/s by
@@ -108,14 +109,18 @@ def _run_copiers(copy_parts: CopyParts, size: int) -> None:
             [(_new_buffer(), _new_buffer()) for _ in range(COPIERS)],
         )
 
-    length = min(BUFFER_BYTES, -(-size // (2 * COPIERS)))
+    count = min(COPIERS, numba.get_num_threads())
+    length = min(BUFFER_BYTES, -(-size // (2 * count)))
 
     def work(k: int) -> None:
         check_call(driver.cuCtxSetCurrent(context))
-        copy_parts(range(k * length, size, COPIERS * length), length, copiers.buffers[k])
+        copy_parts(range(k * length, size, count * length), length, copiers.buffers[k])
 
-    parts = [copiers.threads.submit(work, k) for k in range(COPIERS)]
-    wait(parts)
+    parts = [copiers.threads.submit(work, k) for k in range(count)]
+    try:
+        wait(parts)
+    finally:  # after an interrupt, too: the caller gives up the memory that they copy to
+        wait(parts)
     for part in parts:
         part.result()
     free.append(copiers)

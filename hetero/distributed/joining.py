@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -20,13 +19,13 @@ def concatenate(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Return `np.concatenate(arrays)` for arrays of one data type, by several threads if large."""
     if sum(array.nbytes for array in arrays) < _SMALLEST_SHARED:
         return np.concatenate(arrays)
-    ends = list(itertools.accumulate(map(len, arrays)))
-    whole = np.empty((ends[-1], *arrays[0].shape[1:]), arrays[0].dtype)
+    lengths = [len(array) for array in arrays]
+    whole = np.empty((sum(lengths), *arrays[0].shape[1:]), arrays[0].dtype)
+    places = np.split(whole, np.cumsum(lengths)[:-1])
+    sources, targets = (
+        [piece for array in several for piece in np.array_split(array, _THREADS)]
+        for several in (arrays, places)
+    )
     with ThreadPoolExecutor(_THREADS) as threads:
-        for array, end in zip(arrays, ends, strict=True):
-            place = whole[end - len(array) : end]
-            for source, target in zip(
-                np.array_split(array, _THREADS), np.array_split(place, _THREADS), strict=True
-            ):
-                threads.submit(np.copyto, target, source)
+        list(threads.map(np.copyto, targets, sources))  # raises what a copy raises
     return whole

@@ -30,8 +30,8 @@ class ClosedLinks(Companion):
 
     def __init__(self, domain: Domain):
         super().__init__(domain)
-        found = ((part, find_closed_cells(part)) for part in domain.parts)
-        self.sums = [_prepare_sums(part, cells) for part, cells in found if len(cells)]
+        closed = ((part, find_closed_cells(part)) for part in domain.parts)
+        self.sums = [_prepare_sums(part, cells) for part, cells in closed if len(cells)]
 
     def after_step(self, t: int) -> None:
         """Replace the moments of the cells by those of all that arrives in them."""

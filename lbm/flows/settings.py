@@ -38,7 +38,7 @@ class Options(TypedDict, total=False):
 
 
 class SphereOptions(Options, total=False):
-    """Those of `lbm.flows.solve_sphere` that it passes on to `sphere`."""
+    """Arguments that `lbm.flows.solve_sphere` passes on to `sphere`."""
 
     width: float
     length: float

@@ -16,7 +16,6 @@ import numpy as np
 
 from hetero import region
 from hetero.arrays import Workspace
-from hetero.cpu.threads import threads
 from sbth._problem import limits
 from sbth._problem.arrays import copy_like, host_workspace
 from sbth._problem.blocks import Block, Partition, join_blocks, partition_band
@@ -29,53 +28,14 @@ from sbth._reduction.pencils.band import reduce_pencil
 from sbth._reduction.pencils.band_as_full import reduce_as_full
 from sbth._reduction.pencils.full import module_arrays, reduce_full_pencil
 from sbth._route import cusolver
+from sbth._route.crossovers import is_faster_as_full, reduces_bands_faster, thread_key
 from sbth._tridiagonal.bisection.eigenvalues import solve_values
 from sbth._tridiagonal.divide_and_conquer.merge_tree import MATRICES, require_memory
 from sbth._tridiagonal.pairs import solve_by_lapack, solve_pairs, solve_parts
-from sbth._vendor import drivers
 from sbth._vendor.array_modules import array_module, as_library_array, module_on
 from sbth._vendor.lapack import LAPACK_BAND, LAPACK_BAND_AS_FULL, LAPACK_FULL
 
 LOGGER = logging.getLogger(__name__)
-
-
-def thread_key() -> int:
-    """Return the key of the tables of limits for the threads that loops use."""
-    return min(threads(), 3)
-
-
-def reduces_bands_faster(problem: Problem) -> bool:
-    """Return whether this package reduces a real band faster than LAPACK."""
-    order, low, high = problem.order, 1, 0
-    if order < limits.SMALLEST_BAND:
-        return False
-    for first, *widths in limits.BANDS[thread_key(), problem.vectors]:
-        if order >= first:
-            low, high = widths
-    return low <= problem.width < high
-
-
-def is_faster_as_full(problem: Problem) -> bool:
-    """Return whether LAPACK solves a band faster as a full matrix.
-
-    On several threads OpenBLAS divides even small full matrices among them, which takes longer than
-    one thread (n = 200: 2 to 4 times as long), where the band is solved by one. With
-    less than 24 subdiagonals LAPACK reduces small bands (n < 200) in at most the time of full ones.
-    """
-    order, width, selection = problem.order, problem.width, problem.selection
-    if not problem.vectors:
-        if width < 24 or 8 * width <= order:
-            return False
-        return order >= limits.PARALLEL_ORDER or 4 * width > order or thread_key() == 1
-    if selection.kind == "i" and drivers.are_few(selection.count_indices(), order):
-        return True
-    if order < 200:
-        return order >= 50 and width >= 24 and 10 * width >= 3 * order
-    if thread_key() == 1:
-        return width >= (16 if order < limits.PARALLEL_ORDER else 4)
-    if order < limits.PARALLEL_ORDER:
-        return 2 * width >= order
-    return width >= (24 if order < limits.PARALLEL_VECTORS else 8)
 
 
 def least_order(problem: Problem, kind: str) -> int:

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import stablegpu
 from stablegpu import fit, regress, stable
-from stablegpu._inference.linear_models.maximize import LinearModels
+from stablegpu._inference.linear_models.models import LinearModels
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ from benchmarks.tmd_lists import RECORDS, check_published, main, read_list
 from tmd import checker
 from tmd.__main__ import main as tmd_main
 
-PUBLIC = {"0x1.f6d7518808571p+1023", "0x1.a880417b7b119p+1023"}
-"""Arguments of sin in tests of other libraries."""
+PUBLIC = {"0x1.f6d7518808571p+1023", "0x1.a880417b7b119p+1023"}  # sin, in other libraries' tests
 
 
 @pytest.mark.parametrize("number", range(2))

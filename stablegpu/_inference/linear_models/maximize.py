@@ -1,8 +1,7 @@
 """Maximum likelihood of linear models with stable errors, for many models at once.
 
 The derivative of the log-likelihood by a coefficient is the sum of the scores of the location times
-the regressor. Data go to the device once. Steps are taken on the host, for all models that still
-climb together.
+the regressor. Steps are taken on the host, for all models that still climb together.
 """
 
 from __future__ import annotations
@@ -13,16 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.arrays import Workspace
-from hetero.devices import resolve
-from stablegpu._fit.ascents import OVER_SPIKE, OVER_SPIKE_OF_TIES
-from stablegpu._fit.batch import fit_batch
-from stablegpu._fit.datasets import BatchFit, constants
 from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._inference.linear_models import loops, preparation_loops
+from stablegpu._inference.linear_models import preparation_loops
+from stablegpu._inference.linear_models.models import LinearModels
 from stablegpu._inference.quasi_newton import correct_information
 
-_BREAK_EVEN = 10_000  # observations from which on a GPU is faster (not tuned)
 _MARGIN = 1e-9  # distance from bounds, as in `fit`
 _MOST_STEPS = 200
 _GAIN = 1e-9  # of the log-likelihood that a step must promise
@@ -31,11 +25,9 @@ _MOST_RENEWALS = 3  # ascents that begin anew where it promises more
 _RIDGE = 1e-13  # added to matrices with a unit diagonal, which BFGS may leave singular
 _DIFFERENCE = 0.02  # step of the information's differences, in standard errors
 _LARGEST = (0.3, 0.6, 1.5, 0.7)  # steps of alpha, beta, location in scales, log scale
-_ROUNDING = 1e-13  # scale of residuals over the size of y below which they are rounding errors
 _FEW = 100  # observations up to which there are further maxima: ascents start elsewhere, too
 _OTHER_STARTS = (0.8, -0.5), (0.8, 0.5), (1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7)
 _HEAVY = 1.2  # alpha below which least absolute deviations follow single observations
-_CERTAINLY_INDEPENDENT = 1e-6  # least eigenvalue of products over the largest
 
 
 class Maximum(NamedTuple):
@@ -45,86 +37,6 @@ class Maximum(NamedTuple):
     covariance: np.ndarray
     loglik: np.ndarray
     converged: np.ndarray
-
-
-class LinearModels:
-    """Models y = X b + error with regressors scaled to unit size and without means.
-
-    y is (models, n), and x (models, n, p), or (1, n, p) for all models.
-    """
-
-    def __init__(self, y: np.ndarray, x: np.ndarray, device: Any) -> None:
-        (self.models, self.size), (rows, _, columns) = y.shape, x.shape
-        self.centre, self.unit = np.empty((2, rows, columns))
-        scaled, gram = np.empty((rows, columns, self.size)), np.empty((rows, columns, columns))
-        preparation_loops.scale_columns(x, self.centre, self.unit, scaled, gram)
-        if not (self.unit > 0.0).all():
-            raise ValueError("X must not have a constant column: the intercept is always fitted")
-        eigenvalues = np.linalg.eigvalsh(gram)
-        doubtful = eigenvalues[:, 0] < _CERTAINLY_INDEPENDENT * eigenvalues[:, -1]
-        if doubtful.any() and (np.linalg.matrix_rank(scaled[doubtful]) < columns).any():
-            raise ValueError("X must not have collinear columns: leave one of them out")
-        # A power of two, so that squares of scales stay in the range of floats.
-        self.unit_of_y = np.ldexp(1.0, np.frexp(np.abs(y).max(axis=1))[1])
-        self.y, self.scaled = y / self.unit_of_y[:, None], scaled
-        self.coefficients = np.empty((self.models, columns))
-        preparation_loops.fit_deviations(scaled, self.y, self.coefficients)
-        equal = np.zeros(self.models, np.int64)
-        preparation_loops.count_equal(self.y, equal)
-        self.least_alpha = _least_alpha(equal, self.size, columns)
-        device = resolve(device, work=y.size, break_even=_BREAK_EVEN)
-        self._loops = loops(device)
-        with device.active():
-            self._workspace = workspace = Workspace(device)
-            self._x = workspace.input("x", scaled).reshape(scaled.shape)
-            self._y = workspace.input("y", self.y).reshape(y.shape)
-            self._residuals = workspace.output(y.shape, flat=False)
-
-    def _subtract(self, which: np.ndarray, theta: np.ndarray) -> tuple[Any, Any, Any]:
-        """Return the numbers of models, their parameters and residuals on the device."""
-        workspace, residuals = self._workspace, self._residuals[: which.size]
-        numbers = workspace.input("which", which, np.int64)
-        parameters = workspace.input("theta", theta).reshape(theta.shape)
-        self._loops.subtract(self._x, self._y, numbers, parameters, residuals, workspace.stream)
-        return numbers, parameters, residuals
-
-    def fit_residuals(self) -> np.ndarray:
-        """Return alpha, beta, S0's location and log scale of residuals at the first coefficients.
-
-        The coefficients follow.
-        """
-        theta = np.zeros((self.models, 4 + self.coefficients.shape[1]))
-        theta[:, 4:] = self.coefficients
-        with self._workspace.device.active():
-            workspace = self._workspace
-            _, _, residuals = self._subtract(np.arange(self.models), theta)
-            starts = np.arange(self.models) * self.size
-            batch = BatchFit("ml", "S0", {}, workspace, workspace)
-            none = workspace.output((0,), reuse="none")
-            data = residuals.reshape(self.models * self.size)
-            fits = fit_batch(data, none, starts, starts + self.size, batch)
-        bad = ~np.isfinite(fits.alpha)
-        if bad.any():
-            raise ValueError(
-                f"the residuals of {int(bad.sum())} models cannot be fitted: {fits.message[bad][0]}"
-            )
-        tiny = np.flatnonzero(fits.scale < _ROUNDING)
-        if (fits.scale[tiny] < _ROUNDING * np.median(np.abs(self.y[tiny]), axis=1)).any():
-            raise ValueError("y must not be a linear function of X: residuals are rounding errors")
-        theta[:, :4] = np.stack([fits.alpha, fits.beta, fits.loc, np.log(fits.scale)], axis=1)
-        return theta
-
-    def evaluate(self, which: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return log-likelihoods of the models `which` and their (m, 4 + p) gradients."""
-        shape = which.size, 1 + theta.shape[1]
-        with self._workspace.device.active():
-            workspace, table = self._workspace, constants(self._workspace).table
-            numbers, parameters, residuals = self._subtract(which, theta)
-            outcomes = workspace.output(shape, flat=False)
-            arguments = self._x, residuals, numbers, parameters, table, outcomes
-            self._loops.score(*arguments, workspace.stream)
-            result = workspace.result(outcomes, shape)
-        return result[:, 0].copy(), result[:, 1:].copy()
 
 
 def maximize(models: LinearModels) -> Maximum:
@@ -238,19 +150,6 @@ def _promised_gain(
     gain = _bounded_step(form, np.nan_to_num(gradient), theta, none, models.least_alpha[which])[1]
     gain[~np.isfinite(gradient).all(axis=1)] = np.nan
     return gain
-
-
-def _least_alpha(equal: np.ndarray, size: int, columns: int) -> np.ndarray:
-    """Return the least alpha of each model, above which the likelihood is bounded, as in `fit`.
-
-    A plane passes through p + 1 observations, or through all `equal` ones: see `examine_sets`.
-    """
-    if (equal >= 0.5 * size).any():
-        raise ValueError("y must vary: at least half of the values of a model are equal")
-    points = np.maximum(equal, columns + 1)
-    factor = np.where(equal > columns + 1, OVER_SPIKE_OF_TIES, OVER_SPIKE)
-    least = factor * points / np.maximum(size - points, 1)
-    return np.asarray(least.clip(ALPHA_RANGE[0], ALPHA_RANGE[1] - 2e-3))
 
 
 def _ends_of(least: np.ndarray) -> tuple[tuple[Any, Any], ...]:

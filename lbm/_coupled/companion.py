@@ -25,10 +25,11 @@ class Companion:
     def __init__(self, domain: Domain):
         self.domain = domain
 
-    def describe(self) -> str:
+    def describe(self, t: int) -> str:
         """Return a text that is the same for equal settings, for the header of checkpoints.
 
-        It is empty where the walls of a flow, which checkpoints have, say enough.
+        What moves by a function of time must be in the same place after t steps. The text is empty
+        where the walls of a flow, which checkpoints have, say enough.
         """
         return ""
 

@@ -123,7 +123,7 @@ class SpongeLayers(Companion):
 
     # ---- state -------------------------------------------------------------------------------
 
-    def describe(self) -> str:
+    def describe(self, t: int) -> str:
         """Return the settings; functions count by what they are functions of only."""
         return "; ".join(f"{name}: {sponge.describe()}" for name, sponge in self.sponges.items())
 

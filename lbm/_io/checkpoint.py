@@ -50,7 +50,7 @@ def save(flow: Flow, path: str | Path) -> Path:
     """
     path, ranks = Path(path), flow.domain.ranks
     ranks.require_same_call("save")
-    header = make_header(flow)
+    header = make_header(flow, flow.steps)
     text = json.dumps(header).encode()
     start = first_line(flow.problem.lattice) + len(text).to_bytes(8, "little") + text
     layout = Layout(flow.problem.lattice, header, len(start), _dtype(flow))
@@ -195,7 +195,8 @@ def restore(flow: Flow, path: str | Path) -> None:
             "digest of the checkpoint": bytes(data[-DIGEST_BYTES:]).hex(),
         }
     )
-    if differences := describe_differences(path, layout.header, make_header(flow)):
+    expected = make_header(flow, layout.header["steps"])
+    if differences := describe_differences(path, layout.header, expected):
         raise CheckpointError(differences)
     with ranks.agreeing():  # check all slabs before an error could leave a mixed state
         _for_each_slab(flow, path, data, layout, _require_finite)

@@ -92,18 +92,18 @@ def first_line(lattice: Lattice) -> bytes:
     return f"LBM-{lattice.name} 1\n".encode()
 
 
-def make_header(flow: Flow) -> dict[str, Any]:
-    """Return the header of a checkpoint of a flow."""
+def make_header(flow: Flow, steps: int) -> dict[str, Any]:
+    """Return the header of a checkpoint of a flow after a number of steps."""
     p, shape = flow.problem, flow.shape
     return {
         "shape": list(shape),
-        "steps": flow.steps,
+        "steps": steps,
         "precision": p.precision.storage_name,
         "walls": hash_walls(flow),
         "boundaries": describe_walls(flow),
         "collision": repr(p.collision),
         "force": list(p.force),
-        "companions": [text for c in flow.companions if (text := c.describe())],
+        "companions": [text for c in flow.companions if (text := c.describe(steps))],
         "companion_rows": sum(c.rows for c in flow.companions),
         "slab": max(1, _SLAB_CELLS // (shape[0] * shape[1])),
     }
@@ -147,7 +147,7 @@ def describe_differences(path: Path, header: dict[str, Any], expected: dict[str,
             )
         if not theirs and not ours:
             theirs, ours = "those of this file", "others: cells of solids or velocities differ"
-        name = "sponges, scalars and outlets" if key.startswith("companion") else key
+        name = "bodies, sponges, scalars and outlets" if key.startswith("companion") else key
         differences.append(f"{name}={theirs!r}, but this simulation has {ours!r}")
     return f"{path} was written with " + "; and with ".join(differences) if differences else ""
 

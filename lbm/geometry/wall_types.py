@@ -127,8 +127,8 @@ class WallTypes:
         if slip and all(w.mirrors or w.is_open for w in conditions):
             return self.index_of(strongest, across=across), slip
         # Two impermeable faces: a velocity of one along the other's normal would push mass through
-        # the edge, and across itself a face has none.
-        if len(conditions) > 1 and all(wall.is_impermeable for wall in conditions):
+        # the edge, and across itself a face has none. In a corner an outlet changes nothing.
+        if strongest.is_impermeable and sum(wall.is_impermeable for wall in conditions) > 1:
             return 0, 0
         return self.index_of(strongest, across=across), 0
 

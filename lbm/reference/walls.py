@@ -99,7 +99,7 @@ class ReferenceWalls:
         strongest = min(walls, key=lambda wall: wall.rank)
         if slip and all(wall.is_open for wall in others):
             return strongest, slip
-        closed = len(walls) > 1 and not any(wall.is_open for wall in walls)
+        closed = not strongest.is_open and sum(not wall.is_open for wall in walls) > 1
         return (b.NoSlip() if closed else strongest), ()
 
     def _behind(self, beside: np.ndarray, axis: int, face: b.Condition) -> np.ndarray:

@@ -100,20 +100,21 @@ def test_points_on_faces_belong_to_the_cell_above_them(case):
                 read_case(case)
 
 
-def test_a_restart_leaves_no_image_that_is_not_due(case, run, tmp_path):
-    """The last image of a run stays until a restart goes on from there."""
-    case.write_text(CASE.replace("checkpoint = 100", "checkpoint = 100\nvtk = 4"))
+def test_a_restart_stops_where_the_whole_run_does_with_its_images_and_pictures(case, run, tmp_path):
+    """The last image of a run stays until a restart goes on from there; pictures are all due."""
+    stop, often = "[stop]\ntolerance = 0.4\nevery = 3\n", "vtk = 4\npictures = { every = 3 }\n"
+    case.write_text(CASE.replace("[output]\n", f"{stop}[output]\n{often}"))
 
     def images(folder):
-        return sorted(path.name for path in (tmp_path / folder).glob("flow*"))
+        found = (tmp_path / folder).glob("*-*")
+        return [f"{path.name[0]}{int(path.stem.split('-')[1])}" for path in sorted(found)]
 
     assert run("--steps", 6)[0] == 0
-    assert images("out") == ["flow-00000004.vti", "flow-00000006.vti", "flow.pvd"]
+    assert images("out") == ["f4", "f6", "p3", "p6"]
     restart = "--restart", tmp_path / "out" / "checkpoint.state"
-    assert run(*restart, "--steps", 8)[0] == 0
-    assert run("--steps", 8, out=tmp_path / "whole")[0] == 0
-    expected = ["flow-00000004.vti", "flow-00000008.vti", "flow.pvd"]
-    assert images("out") == images("whole") == expected
+    assert run(*restart, "--steps", 60)[0] == 0
+    assert run("--steps", 60, out=tmp_path / "whole")[0] == 0
+    assert images("out") == images("whole") == ["f4", "f8", "f9", "p3", "p6", "p9"]
     assert len({(tmp_path / folder / "flow.pvd").read_text() for folder in ("out", "whole")}) == 1
 
 

@@ -140,11 +140,15 @@ def test_memory_for_a_checkpoint_is_a_share_of_the_populations(tmp_path):
         assert peak < 0.6 * populations
 
 
-def test_a_checkpoint_belongs_to_the_cells_of_its_solids(tmp_path):
-    def flow(x):
-        ball = lbm.Solid(lbm.Sphere((x, 4, 4), 2))
-        return lbm.Simulation((12, 8, 8), boundaries={"ball": ball}, device="cpu")
+def test_a_checkpoint_belongs_to_the_cells_of_its_solids_and_to_where_they_move(tmp_path):
+    def flow(x, path=None):
+        ball = lbm.Solid(lbm.Sphere((x, 6, 6), 2), motion=path and lbm.Translation(path))
+        return lbm.Simulation((13, 12, 12), boundaries={"ball": ball}, device="cpu")
 
     state = flow(6).save(tmp_path / "state")
     with pytest.raises(lbm.CheckpointError, match="cells of solids or velocities differ"):
         flow(5).restore(state)
+    state = flow(6, lambda t: (0.2 * np.cos(t), 0, 0)).save(tmp_path / "state")
+    with pytest.raises(lbm.CheckpointError, match=r"centre \[6.2, .* has .* centre \[6.1, "):
+        flow(6, lambda t: (0.1 * np.cos(t), 0, 0)).restore(state)
+    flow(6, lambda t: (0.2, 0.1 * t, 0)).restore(state)  # it goes on from the same place

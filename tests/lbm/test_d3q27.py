@@ -70,6 +70,20 @@ def test_walls_and_a_lid_against_plain_numpy(device):
     assert np.abs(s.u - expected_u[:, 1:-1, 1:-1, 1:-1])[:, fluid].max() < 1e-14
 
 
+def test_corners_of_moving_walls_and_an_outlet_have_no_first_axis(device):
+    """With y and z exchanged, the wall of y was that of a corner, before it was that of z."""
+    walls = {"x": lbm.PressureOutlet(), "y": lbm.MovingWall((0.03, 0.0, 0.05)),
+             "z": lbm.MovingWall((0.01, -0.04, 0.0))}  # fmt: skip
+    turned = walls | {"y": lbm.MovingWall((0.01, 0.0, -0.04)), "z": lbm.MovingWall((0.03, 0.05, 0))}
+    rho, u = noisy((4, 5, 3))
+    one, two = (
+        lbm.Simulation(r.shape, collision=lbm.TRT(0.7), boundaries=b, rho=r, u=v, lattice="D3Q27",
+                       force=(0.0, 0.0, 1e-300), dtype="float64", device=device).run(3)
+        for r, v, b in ((rho, u, walls), (rho.swapaxes(1, 2), u[[0, 2, 1]].swapaxes(2, 3), turned))
+    )  # fmt: skip
+    assert np.abs(one.u - two.u[[0, 2, 1]].swapaxes(2, 3)).max() < 1e-14
+
+
 @pytest.mark.cuda
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_both_devices_compute_one_flow(pattern, require_cuda):

@@ -56,12 +56,14 @@ def prepare_folder(folder: Path, ranks: Ranks, *, is_new: bool, overwrite: bool)
 def remove_later_images(folder: Path, ranks: Ranks, step: int, vtk: int) -> None:
     """Remove images of later steps than that from which a run continues: it writes them again.
 
-    One of this step goes, too, if it is not due every `vtk` steps: it was the last of its run.
+    That of this step goes, too, if it is not due every `vtk` steps: it was the last of its run.
+    Pictures are written only where they are due.
     """
-    first = step if vtk and step % vtk else step + 1
+    last = image_stem(step) if vtk and step % vtk else None
     with ranks.agreeing():
         if ranks.rank == 0:
-            _remove([path for path in _list_outputs(folder) if _step_of(path) >= first])
+            files = _list_outputs(folder)
+            _remove([p for p in files if _step_of(p) > step or p.name.partition(".")[0] == last])
 
 
 def require_unused(folder: Path) -> None:

@@ -69,6 +69,8 @@ class Recorder:
                 require_same_facts(outputs.folder, case, ROWS)
         if self._statistics is not None and restart is not None:
             read_sums(restart.with_name(STATISTICS_STATE), self._statistics, simulation)
+        if restart is not None and case.steady and simulation.steps % case.steady.every == 0:
+            case.steady(simulation)  # what the next velocity is compared with
         self.callbacks = self._make_callbacks()
 
     def _make_callbacks(self) -> list[Callable[[Simulation], object]]:
@@ -131,8 +133,12 @@ class Recorder:
         self.files[folder / SERIES] = self.files[image] = None
         if simulation.rank == 0:
             self._images.append((simulation.steps, image))
-            step_time = self.case.scales.physical(steps=1.0)
-            write_series(folder / SERIES, [(path, step_time * n) for n, path in self._images])
+            self._write_series()
+
+    def _write_series(self) -> None:
+        """Write the list of all images with their times."""
+        step_time, path = self.case.scales.physical(steps=1.0), self.case.outputs.folder / SERIES
+        write_series(path, [(image, step_time * n) for n, image in self._images])
 
     def _write_picture(self, pictures: PictureSettings) -> Callable[[Simulation], None]:
         """Return a callback that draws a layer of cells and writes it as a PNG."""
@@ -189,6 +195,8 @@ class Recorder:
         if self.simulation.rank == 0:
             write_facts(self.case)
             self._images = list_images(self.case.outputs.folder)
+            if (self.case.outputs.folder / SERIES).exists():  # it may list images that are removed
+                self._write_series()
         for path, rows in self._rows.items():
             self._tables[path] = path.open("w", encoding="utf-8", newline="\n")
             self._tables[path].writelines(rows)

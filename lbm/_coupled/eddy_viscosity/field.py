@@ -115,7 +115,7 @@ class EddyViscosity(Companion):
             halos = Field(fields, lambda axis: ((0,), (0,)), beyond=False)
             self._halos = domain.make_field_exchange(halos)
 
-    def describe(self) -> str:
+    def describe(self, t: int) -> str:
         """Return what the rows are; the model is among the settings of the flow."""
         return "eddy viscosity"
 

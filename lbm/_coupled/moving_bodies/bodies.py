@@ -100,13 +100,17 @@ class MovingBody:
         """Return whether it has run into another body."""
         return self.account.integers(1)[formulas.OVERLAP] > 0
 
-    def describe(self) -> str:
-        """Return shape, wall and motion in words."""
+    def describe(self, t: int) -> str:
+        """Return shape, wall and motion in words, and the pose after t steps."""
         motions = ", ".join(
             f"{type(m).__name__}({', '.join(_describe(v) for v in vars(m).values())})"
             for m in check_motion(self.solid.motion)
         )
-        return f"moving {self.name}: {self.solid.cells!r}, wall={self.solid.wall!r}, {motions}"
+        pose = [(np.round(a, 6) + 0.0).tolist() for a in self.path.pose(t)]  # 0.0 instead of -0.0
+        return (
+            f"moving {self.name}: {self.solid.cells!r}, wall={self.solid.wall!r}, {motions}, with "
+            f"the centre {pose[0]} and the rotation {pose[1]} at step {t}"
+        )
 
     # ---- steps -------------------------------------------------------------------------------
 
@@ -186,9 +190,9 @@ class MovingBodies(Companion):
                 for k, (name, solid) in enumerate(solids.items(), 1)
             }
 
-    def describe(self) -> str:
+    def describe(self, t: int) -> str:
         """Return the bodies in words."""
-        return "; ".join(body.describe() for body in self.bodies.values())
+        return "; ".join(body.describe(t) for body in self.bodies.values())
 
     def start(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start with nothing taken from the fluid."""

@@ -111,7 +111,7 @@ class RespondingFaces(Companion):
 
     # ---- state -------------------------------------------------------------------------------
 
-    def describe(self) -> str:
+    def describe(self, t: int) -> str:
         """Return the faces and their settings, but for those that all walls have."""
         return "; ".join(f"{FACES[k]}: {_describe(self._conditions[k])}" for k in self._numbers)
 

@@ -74,7 +74,7 @@ class ShearedOutlets(Companion):
             for outlet in self._outlets:
                 outlet.correct(t)
 
-    def describe(self) -> str:
+    def describe(self, t: int) -> str:
         """Return the names of the faces."""
         return f"sheared outlets: {', '.join(FACES[k] for k in self.faces)}"
 

@@ -51,7 +51,7 @@ class ScalarFields(Companion):
         if driver.is_buoyant:
             domain.driver = self
 
-    def describe(self) -> str:
+    def describe(self, t: int) -> str:
         """Return the settings of all scalars."""
         return "; ".join(f"{name}: {f.scalar.describe()}" for name, f in self.fields.items())
 

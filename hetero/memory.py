@@ -58,29 +58,30 @@ def require_array(
         raise shortage(f"an array of {text} {subject}", device, need, free, remedies)
 
 
-def free_bytes(device: Device, needed: float = math.inf) -> int:
+def free_bytes(device: Device, needed: float = math.inf, sharers: int = 1) -> int:
     """Return the memory that this process can still get on a device, in bytes.
 
-    On a GPU, arrays that are no longer used are freed first, and the memory that CuPy keeps for new
-    arrays, unless `needed` bytes are free without that: giving back waits for the GPU, and the next
+    If `sharers` processes are about to take as much of it, this is the share of each. On a GPU,
+    arrays that are no longer used are freed first, and the memory that CuPy keeps for new arrays,
+    unless `needed` bytes are free without that: giving back waits for the GPU, and the next
     allocation takes milliseconds.
     """
     if device.kind == "cpu":
-        limits = _available_bytes(), _bytes_to_group_limit(), _bytes_to_process_limit()
-        return max(0, min(limits))
+        common = min(_available_bytes(), _bytes_to_group_limit()) // sharers
+        return max(0, min(common, _bytes_to_process_limit()))
     from hetero.cuda.driver import SIMULATOR, cuda
 
     if SIMULATOR:
         return 1 << 30
     with device.active():
         context = cuda.current_context()
-        free = int(context.get_memory_info().free)
+        free = int(context.get_memory_info().free) // sharers
         if free >= needed:
             return free
         context.deallocations.clear()
         if "cupy" in sys.modules:
             sys.modules["cupy"].get_default_memory_pool().free_all_blocks()
-        return int(context.get_memory_info().free)
+        return int(context.get_memory_info().free) // sharers
 
 
 def _available_bytes() -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,44 +89,49 @@ def require_memory(
     and an operator may also be a name or a class; `solids` says whether there are any.
     """
     device = hetero.resolve(device, work=float(math.prod(shape)), break_even=32**3)
-    require_room(shape, choose_storage(**settings), device, ratio, solids)
+    require_room([(shape, device)], choose_storage(**settings), ratio, solids, {})
 
 
 def require_room(
-    shape: Triple, storage: Storage, device: Device, ratio: float | str, solids: bool
-) -> None:
-    """Raise MemoryError if a domain does not fit on a device, and the CPU's share on the CPU.
+    boxes: Sequence[tuple[Triple, Device]], storage: Storage, ratio: float | str, solids: bool,
+    sharers: Mapping[Device, int],
+) -> None:  # fmt: skip
+    """Raise MemoryError if boxes do not fit on their devices, and the CPU's share on the CPU.
 
     `Simulation` calls this before it looks at the geometry, which takes a while for large domains;
-    finding the walls of solids takes more memory.
+    finding the walls of solids takes more memory. `sharers` says how many ranks take as much of a
+    device, if it is more than one.
     """
-    geometry = (5 if solids else 2) * math.prod(shape)
-    if isinstance(ratio, str):  # the shares are chosen later: both devices together must suffice
-        needed, free = storage.required_bytes(shape) + geometry, free_bytes(device)
-        free += free_bytes(CPU)
-        if needed > free:
-            raise shortage_error(shape, storage, needed, free, device)
-        return
-    rows = cut_rows(shape[1], ratio) if ratio else 0
-    bytes_on = {CPU: geometry, device: 0} | ({device: geometry} if device == CPU else {})
-    for each_device, count in ((CPU, rows), (device, shape[1] - rows)):
-        if count:
-            bytes_on[each_device] += storage.required_bytes((shape[0], count, shape[2]))
+    bytes_on: Counter[Device] = Counter()
+    for shape, device in boxes:
+        bytes_on[CPU] += (5 if solids else 2) * math.prod(shape)
+        rows = cut_rows(shape[1], ratio) if ratio and not isinstance(ratio, str) else 0
+        for each_device, count in ((CPU, rows), (device, shape[1] - rows)):
+            if count:
+                bytes_on[each_device] += storage.required_bytes((shape[0], count, shape[2]))
+    free = {each: free_bytes(each, sharers=sharers.get(each, 1)) for each in bytes_on}
+    shape, device = boxes[0]
+    if isinstance(ratio, str):  # the shares are chosen later: all devices together must suffice
+        bytes_on, free = Counter({device: bytes_on.total()}), {device: sum(free.values())}
     for each_device, needed in bytes_on.items():
-        if needed > (free := free_bytes(each_device)):
-            raise shortage_error(shape, storage, needed, free, each_device)
+        if needed > free[each_device]:
+            ranks = sharers.get(each_device, 1)
+            count = ranks * max(1, sum(d == each_device for _, d in boxes))
+            raise shortage_error(
+                shape, storage, ranks * needed, ranks * free[each_device], each_device, count
+            )
 
 
 def shortage_error(
-    shape: Triple, storage: Storage, needed: int, free: int, device: Device
+    shape: Triple, storage: Storage, needed: int, free: int, device: Device, boxes: int = 1
 ) -> MemoryError:
-    """Return the error for a domain that does not fit, with possible remedies."""
+    """Return the error for boxes of a shape that do not fit, with possible remedies."""
     precision = storage.precision
 
     def bytes_with(**changes: Any) -> str:
-        return format_bytes(replace(storage, **changes).required_bytes(shape))
+        return format_bytes(boxes * replace(storage, **changes).required_bytes(shape))
 
-    remedies = [f"take at most {free / needed * math.prod(shape):.2g} cells"]
+    remedies = [f"take at most {free / needed * boxes * math.prod(shape):.2g} cells"]
     if precision.moments == 10 and precision.itemsize == 4:
         remedies.append("storage='float16' needs half of it")
     elif precision.moments == 0 and storage.pattern == "ab":
@@ -141,5 +148,6 @@ def shortage_error(
     if device.kind == "cuda":
         remedies.append(f"device='cpu' has {format_bytes(free_bytes(CPU))}")
     size = " x ".join(map(str, shape))
-    domain = f"a domain of {size} cells with pattern={storage.pattern!r}, {precision}"
+    parts = f"{boxes} boxes of " if boxes > 1 else ""
+    domain = f"a domain of {parts}{size} cells with pattern={storage.pattern!r}, {precision}"
     return memory.shortage(domain, device, needed, free, remedies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import socket
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -122,7 +122,20 @@ def require_memory_of_parts(
     ratio: float | str,
     solids: bool,
 ) -> None:
-    """Raise MemoryError if a box of this rank does not fit on its device."""
+    """Raise MemoryError if the boxes of this rank, and of others beside it, do not fit."""
     _, placed = place_parts(partition, devices, 0.0, ranks)
-    for box, device in placed.items():
-        require_room(partition.extent(box).shape, storage, device, ratio, solids)
+    boxes = [(partition.extent(box).shape, device) for box, device in placed.items()]
+    require_room(boxes, storage, ratio, solids, count_sharers(ranks, devices))
+
+
+def count_sharers(ranks: Ranks, devices: Iterable[Device]) -> dict[Device, int]:
+    """Return how many ranks of this host compute on each of some devices of this rank.
+
+    On the CPU these are all of them, because what belongs to GPUs needs host memory, too.
+    """
+    host, names = socket.gethostname(), {device: _identity(device) for device in devices}
+    everyone = ranks.gather_all((host, set(names.values())))
+    here = [theirs for name, theirs in everyone if name == host]
+    return {d: sum(name in theirs for theirs in here) for d, name in names.items()} | {
+        CPU: len(here)
+    }

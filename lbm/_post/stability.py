@@ -12,6 +12,7 @@ import numpy as np
 from hetero.devices import Device
 from hetero.memory import free_bytes
 from lbm._coupled.flow import Flow
+from lbm._parallel.placement import count_sharers
 from lbm.boundaries import kind_of_flow
 from lbm.boundaries.limits import DENSITY_LIMITS, SPEED_LIMIT
 from lbm.collisions.stability_map import LIMITS, FlowKind, advise_magic, is_same_magic
@@ -141,7 +142,8 @@ class LastGoodState:
             need: dict[Device, int] = {}
             for engine in domain.engines:
                 need[engine.device] = need.get(engine.device, 0) + 2 * engine.state_bytes
-            full = any(free_bytes(device) < count for device, count in need.items())
+            sharers = count_sharers(domain.ranks, need)
+            full = any(free_bytes(d, sharers=sharers[d]) < count for d, count in need.items())
             if domain.ranks.any(full):
                 LOGGER.info("no copy of a good state is kept: there is no memory for it")
                 self.step = -1

@@ -2,6 +2,7 @@
 
 import os
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import hetero
 import lbm
 from flows import FORMS
-from lbm._parallel import memory_forecast
+from lbm._parallel import memory_forecast, placement
 from lbm._performance.cavity import cavity_problem
 from lbm.flows import sphere, vortices
 
@@ -77,6 +78,22 @@ def test_memory_is_compared_before_anything_is_built(build, ratio, device):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1 << 20
+
+
+FOUR = r"a domain of 4 boxes of 32 x 32 x 8 cells .* on cpu, which has 2\.5 MiB free"
+
+
+def test_boxes_and_ranks_share_the_memory_of_a_device(monkeypatch):
+    """Each of them fitted alone."""
+    monkeypatch.setattr("hetero.memory._available_bytes", lambda: 5 << 19)
+    with pytest.raises(MemoryError, match=FOUR):
+        lbm.Simulation((32, 32, 32), device=["cpu"] * 4)
+    ranks = SimpleNamespace(gather_all=lambda value: [value] * 4 + [("elsewhere", {"cpu"})])
+    sharers = placement.count_sharers(ranks, [placement.CPU])
+    box = [((32, 32, 8), placement.CPU)], memory_forecast.choose_storage(), 0.0, False
+    memory_forecast.require_room(*box, {placement.CPU: 3})
+    with pytest.raises(MemoryError, match=FOUR):
+        memory_forecast.require_room(*box, sharers)
 
 
 def test_required_memory_is_the_size_of_the_arrays():

@@ -145,11 +145,13 @@ def test_the_first_bad_step_is_found_and_the_last_good_state_kept(pattern, devic
     assert str(copied) == str(caught.value)
 
 
-@pytest.mark.parametrize("has_room", [True, False])
-def test_without_a_copy_of_the_state_the_check_tells_when_it_looked(has_room, monkeypatch):
-    s = unstable("cpu", check=50, keep_good_state=not has_room)
-    if not has_room:
-        monkeypatch.setattr("lbm._post.stability.free_bytes", lambda device: 1)
+@pytest.mark.parametrize(("kept", "free", "ranks"), [(0, 9e9, 1), (1, 1, 1), (1, 9e9, 9e8)])
+def test_without_a_copy_of_the_state_the_check_tells_when_it_looked(kept, free, ranks, monkeypatch):
+    """A copy that one rank has room for is too much if all ranks of the host make one."""
+    s = unstable("cpu", check=50, keep_good_state=bool(kept))
+    room = "lbm._post.stability."
+    monkeypatch.setattr(f"{room}free_bytes", lambda device, sharers: free / sharers)
+    monkeypatch.setattr(f"{room}count_sharers", lambda _, devices: dict.fromkeys(devices, ranks))
     with pytest.raises(lbm.UnstableError, match="no earlier state was kept") as caught:
         s.run(5000)
     assert caught.value.step == s.steps

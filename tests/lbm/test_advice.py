@@ -14,7 +14,6 @@ def cavity(collision, n=16):
     """Return a cavity with a moving lid."""
     walls = {"x": lbm.NoSlip(), "y": lbm.NoSlip(), "z-": lbm.NoSlip()}
     lid = {"z+": lbm.MovingWall((SPEED, 0.0, 0.0))}
-    # A force that is lost takes the code that other tests have compiled.
     return lbm.Simulation((n, n, n), collision=collision, boundaries=walls | lid, device="cpu",
                           force=(1e-300, 0.0, 0.0), dtype="float64")  # fmt: skip
 

@@ -80,19 +80,16 @@ def test_memory_is_compared_before_anything_is_built(build, ratio, device):
     assert peak < 1 << 20
 
 
-FOUR = r"a domain of 4 boxes of 32 x 32 x 8 cells .* on cpu, which has 2\.5 MiB free"
-
-
 def test_boxes_and_ranks_share_the_memory_of_a_device(monkeypatch):
-    """Each of them fitted alone."""
     monkeypatch.setattr("hetero.memory._available_bytes", lambda: 5 << 19)
-    with pytest.raises(MemoryError, match=FOUR):
+    words = r"a domain of 4 boxes of 32 x 32 x 8 cells .* on cpu, which has 2\.5 MiB free"
+    with pytest.raises(MemoryError, match=words):
         lbm.Simulation((32, 32, 32), device=["cpu"] * 4)
     ranks = SimpleNamespace(gather_all=lambda value: [value] * 4 + [("elsewhere", {"cpu"})])
     sharers = placement.count_sharers(ranks, [placement.CPU])
     box = [((32, 32, 8), placement.CPU)], memory_forecast.choose_storage(), 0.0, False
     memory_forecast.require_room(*box, {placement.CPU: 3})
-    with pytest.raises(MemoryError, match=FOUR):
+    with pytest.raises(MemoryError, match=words):
         memory_forecast.require_room(*box, sharers)
 
 
@@ -103,10 +100,8 @@ def test_required_memory_is_the_size_of_the_arrays():
                            device="cpu")  # fmt: skip
         arrays = sum(a.nbytes for a in s.domain.engine.populations)
         fields = 4 * np.prod(shape) * np.dtype(s.problem.precision.compute).itemsize
-        expected = arrays + np.prod(shape) + fields
-        assert (
-            memory_forecast.Storage(pattern, s.problem.precision).required_bytes(shape) == expected
-        )
+        stored = memory_forecast.Storage(pattern, s.problem.precision)
+        assert stored.required_bytes(shape) == arrays + np.prod(shape) + fields
 
 
 def test_units_refuse_unstable_settings():
@@ -132,8 +127,7 @@ def test_units_convert_there_and_back():
     assert units.to_physical(speed=units.to_lattice(speed=1.7)) == pytest.approx(1.7)
     assert units.to_lattice(time=units.to_physical(steps=12)) == pytest.approx(12)
     assert units.to_lattice(pressure=units.to_physical(pressure=0.02)) == pytest.approx(0.02)
-    reynolds = 0.1 * 64 / ((units.tau - 0.5) / 3)
-    assert reynolds == pytest.approx(3.0 * 2.0 / 0.05)
+    assert 0.1 * 64 / ((units.tau - 0.5) / 3) == pytest.approx(3.0 * 2.0 / 0.05)
     # A force is density length^2 speed^2 in either system.
     assert units.to_physical(force=1.0 * 64**2 * 0.1**2) == pytest.approx(1000.0 * 4.0 * 9.0)
     with pytest.raises(TypeError, match="exactly one"):

@@ -12,14 +12,11 @@ from lbm_runs import call
 CASE = """
 shape = [12, 8, 8]
 steps = 6
-[fluid]
-tau = 0.8
-force = [1e-5, 0.0, 0.0]
+fluid = { tau = 0.8, force = [1e-5, 0.0, 0.0] }
+devices.device = "cpu"
 [solids]
 ball = { shape = "sphere", centre = [6.0, 4.0, 4.0], radius = 2.0 }
 post = { shape = "cylinder", centre = [1.0, 1.0], radius = 1.0 }
-[devices]
-device = "cpu"
 [output]
 checkpoint = 100
 forces = { every = 4, speed = 0.01, length = 4.0 }
@@ -178,7 +175,6 @@ def test_flow_rate_and_heat_flux_between_plates_are_exact(tmp_path, capsys):
 def test_the_pressure_drop_of_a_channel_is_that_of_poiseuille(tmp_path, capsys):
     inlet = '"x-" = { type = "velocity-inlet", velocity = [0.005, 0.0, 0.0], parabola = "y" }'
     ends = f'{inlet}\n"x+" = {{ type = "pressure-outlet", pressure = 0.0 }}'
-    # A force that is lost takes the code of the test above.
     path = write_plates(tmp_path, 24, 1e-290, ', "x-" = 15.0', ends, "sections = [0.0085, 0.0165]")
     code, printed, _ = call(capsys, "run", path, "--out", tmp_path / "out", "--quiet", "--json")
     assert code == 0

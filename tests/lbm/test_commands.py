@@ -20,6 +20,7 @@ CASE = """
 title = "a test"
 shape = [12, 8, 6]
 steps = 20
+devices.device = "cpu"
 [fluid]
 tau = 0.7
 force = [1e-5, 0.0, 0.0]
@@ -35,8 +36,6 @@ radius = 1.6
 u = [0.01, 0.0, 0.0]
 [numerics]
 dtype = "float64"
-[devices]
-device = "cpu"
 [output]
 checkpoint = 8
 [output.probes]
@@ -320,9 +319,8 @@ def test_strouhal_numbers_are_found_in_a_table(tmp_path):
     assert find_frequency(steps[:40], wave[:40] * 0.0) is None
     assert found["strouhal_resolution"] == pytest.approx(1302.0 / 990.0)
     decay = np.column_stack([steps, np.exp(-steps / 500.0), 0 * steps, 0 * steps])
-    drift = summarize(decay)["drift"]
-    assert drift == pytest.approx(2.0 * np.tanh(0.5), rel=1e-2)  # quarters of 500 steps
-    assert summarize(decay[:2])["drift"] is None
+    expected = pytest.approx(2.0 * np.tanh(0.5), rel=1e-2)  # quarters of 500 steps
+    assert [summarize(rows)["drift"] for rows in (decay, decay[:2])] == [expected, None]
 
 
 def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
@@ -470,11 +468,7 @@ tolerance = 1e-6
 shape = "cylinder"
 centre = [9.0, 3.0]
 radius = 1.5
-[solids.a.motion]
-amplitude = [0, 0.1, 0]
-period = 50
-angular_velocity = [0, 0, 0.01]
-centre = [9, 3, 3]
+motion = {amplitude = [0, 0.1, 0], period = 50, angular_velocity = [0, 0, 0.01], centre = [9, 3, 3]}
 [solids]
 b = { shape = "box", from = [2, 3, 1], to = [5, 6, 3], motion = { velocity = [0.0, 0.01, 0.0] } }
 c = { shape = "mask", file = "mask.npy" }

@@ -71,7 +71,6 @@ def test_walls_and_a_lid_against_plain_numpy(device):
 
 
 def test_corners_of_moving_walls_and_an_outlet_have_no_first_axis(device):
-    """With y and z exchanged, the wall of y was that of a corner, before it was that of z."""
     walls = {"x": lbm.PressureOutlet(), "y": lbm.MovingWall((0.03, 0.0, 0.05)),
              "z": lbm.MovingWall((0.01, -0.04, 0.0))}  # fmt: skip
     turned = walls | {"y": lbm.MovingWall((0.01, 0.0, -0.04)), "z": lbm.MovingWall((0.03, 0.05, 0))}

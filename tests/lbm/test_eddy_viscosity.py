@@ -107,7 +107,6 @@ def test_energy_dissipates_by_the_sum_of_both_viscosities(operator):
     x, y, z = np.meshgrid(*(2 * np.pi * (np.arange(n) + 0.5) / n,) * 3, indexing="ij")
     u = 0.03 * np.stack([np.sin(x) * np.cos(y) * np.cos(z), -np.cos(x) * np.sin(y) * np.cos(z),
                          0.0 * x])  # fmt: skip
-    # The force, which is lost, takes the code that other tests have compiled.
     s = lbm.Simulation((n, n, n), collision=operator(tau, constant, every=1), u=u,
                        force=(1e-300, 0.0, 0.0), dtype="float64", device="cpu").run(40)  # fmt: skip
 

@@ -21,7 +21,6 @@ def flat_wall(shape, operator=lbm.SmagorinskyBGK, **options):
     """Return a stream along a modelled wall at z = 2, which cells resolve by no means."""
     floor = lbm.Solid(lbm.Box((-9, -9, -9), (99, 99, 2)), wall="modelled")
     walls = {"z-": lbm.NoSlip(), "z+": lbm.FreeSlip(), "floor": floor}
-    # The force, which is lost, takes the code that other tests have compiled.
     return lbm.Simulation(
         shape, collision=operator(0.5 + 3 * NU), boundaries=walls, u=tuple(STREAM),
         force=(1e-300, 0.0, 0.0), dtype="float64", **options,

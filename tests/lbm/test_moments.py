@@ -87,7 +87,6 @@ def test_a_scalar_that_drives_the_flow(device):
 @pytest.mark.parametrize("nx", [1, 33, 70])
 def test_boxes_that_do_not_fill_tiles_and_vectors(nx, device):
     shape, walls = (nx, 5, 19), {"y": lbm.NoSlip()}
-    # A force that is lost takes the code that other tests have compiled, here and below.
     settings = {"collision": lbm.RecursiveRegularized(0.7), "boundaries": walls,
                 "force": (1e-300, 0.0, 0.0)}  # fmt: skip
     options = {"state": "moments", "device": device}

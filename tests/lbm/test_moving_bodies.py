@@ -184,7 +184,6 @@ def test_a_carried_sphere_has_the_drag_of_one_at_rest_and_a_cylinder_oscillates(
 def test_an_eddy_viscosity_sees_the_velocity_of_a_body(device, tmp_path):
     def flow():
         ball = lbm.Solid(lbm.Sphere((8.3, 4.2, 4.4), 1.6), motion=lbm.Translation((0.1, 0.05, 0)))
-        # A force that is lost takes the code that other tests have compiled.
         return lbm.Simulation((10, 9, 9), collision=lbm.Vreman(0.51, constant=0.3, every=2),
                               boundaries={"ball": ball}, force=(1e-300, 0.0, 0.0), dtype="float64",
                               device=device)  # fmt: skip

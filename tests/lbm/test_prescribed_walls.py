@@ -121,8 +121,7 @@ CASE = """
 title = "driven"
 shape = [12, 8, 6]
 steps = 5
-[fluid]
-tau = 0.7
+fluid.tau = 0.7
 [boundaries]
 "x-" = { type = "velocity-inlet", velocity = [0.04, 0.0, 0.0], parabola = "y", ramp = 4 }
 "x+" = { type = "pressure-outlet" }

@@ -147,11 +147,9 @@ def test_the_first_bad_step_is_found_and_the_last_good_state_kept(pattern, devic
 
 @pytest.mark.parametrize(("kept", "free", "ranks"), [(0, 9e9, 1), (1, 1, 1), (1, 9e9, 9e8)])
 def test_without_a_copy_of_the_state_the_check_tells_when_it_looked(kept, free, ranks, monkeypatch):
-    """A copy that one rank has room for is too much if all ranks of the host make one."""
     s = unstable("cpu", check=50, keep_good_state=bool(kept))
-    room = "lbm._post.stability."
-    monkeypatch.setattr(f"{room}free_bytes", lambda device, sharers: free / sharers)
-    monkeypatch.setattr(f"{room}count_sharers", lambda _, devices: dict.fromkeys(devices, ranks))
+    monkeypatch.setattr("lbm._post.stability.free_bytes", lambda device, sharers: free / sharers)
+    monkeypatch.setattr("lbm._post.stability.count_sharers", lambda _, d: dict.fromkeys(d, ranks))
     with pytest.raises(lbm.UnstableError, match="no earlier state was kept") as caught:
         s.run(5000)
     assert caught.value.step == s.steps

@@ -60,11 +60,8 @@ def test_flows_that_nothing_brakes_give_no_warning_and_targets_by_default():
     assert not warnings_of(RAMP, sponge=lbm.Sponge(24, u=at_speed))
     assert not warnings_of(wavy, sponge=lbm.Sponge(24), u=at_speed)
     s = lbm.Simulation((40, 6, 3), boundaries=ENDS, sponges={"x-": 12, "x+": 14}, device="cpu")
-    inlet, outlet = s.companions[0].sponges.values()
-    assert inlet.u == (0.05, 0.0, 0.0)
-    assert inlet.rho == 1.0
-    assert outlet.u is None
-    assert outlet.rho == 1.01
+    targets = [(sponge.u, sponge.rho) for sponge in s.companions[0].sponges.values()]
+    assert targets == [((0.05, 0.0, 0.0), 1.0), (None, 1.01)]
     assert s.companions[0].rows == 3
 
 
@@ -81,8 +78,7 @@ CASE = case_text((60, 12, 1), 20, """
 def test_sponges_in_case_files(tmp_path):
     case = read_text(tmp_path, CASE)
     inlet, outlet = case.arguments["sponges"].values()
-    assert inlet == lbm.Sponge(16)
-    assert outlet.reflection == 0.02
+    assert (inlet, outlet.reflection) == (lbm.Sponge(16), 0.02)
     assert outlet.u == pytest.approx((0.1, 0.0, 0.0))
     assert outlet.averaging == pytest.approx(2.0 / case.scales.units.dt)
     for old, new, words in (

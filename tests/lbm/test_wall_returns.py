@@ -8,9 +8,7 @@ from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_r
 from lbm.boundaries import Enclosure, split_boundaries
 from lbm.geometry.wall_links import MIXED, MOVING, RETURN, SLIP, SPECIAL, classify_cells
 
-LATTICES = pytest.mark.parametrize(
-    "lattice", [lbm.D3Q19, lbm.D3Q27], ids=lambda lattice: lattice.name
-)
+LATTICES = pytest.mark.parametrize("lattice", [lbm.D3Q19, lbm.D3Q27], ids=lambda each: each.name)
 INLET, OUTLET = lbm.VelocityInlet((0.05, 0.0, 0.0)), lbm.PressureOutlet(1.01)
 
 

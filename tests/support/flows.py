@@ -1,4 +1,4 @@
-"""Flows for several tests of lbm."""
+"""Flows for several tests of lbm. A force of 1e-300 is lost: it takes code compiled for others."""
 
 import numpy as np
 

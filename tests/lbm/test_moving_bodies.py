@@ -1,5 +1,7 @@
 """Solids that move through cells: what they take, walls that exist at rest, restarts, refusals."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -258,13 +260,15 @@ def test_a_body_outside_of_the_domain_is_announced():
         lbm.Simulation((14, 14, 14), boundaries={"x": lbm.NoSlip(), "far": far}, device="cpu")
 
 
-def test_bodies_that_run_into_each_other_end_a_run():
-    boundaries = {
-        "left": lbm.Solid(lbm.Sphere((4, 5, 5), 2.2), motion=lbm.Translation((0.1, 0, 0))),
-        "right": lbm.Solid(lbm.Sphere((10, 5, 5), 2.2), motion=lbm.Translation((-0.1, 0, 0))),
-    }
-    s = lbm.Simulation((14, 10, 10), boundaries=boundaries, check=1, **OPTIONS)
-    with pytest.raises(RuntimeError, match="has run into another moving body"):
+@pytest.mark.parametrize(("motion", "step", "parts"),
+                         [(None, 15, 2), (lbm.Translation((-0.1, 0, 0)), 5, 1)])  # fmt: skip
+def test_bodies_that_touch_are_announced_and_those_in_each_other_end_a_run(motion, step, parts):
+    left = lbm.Solid(lbm.Sphere((4, 5, 5), 2.2), motion=lbm.Translation((0.1, 0, 0)))
+    right = lbm.Solid(lbm.Sphere((10, 5, 5), 2.2), motion=motion)
+    s = lbm.Simulation((14, 10, 10), boundaries={"left": left, "right": right}, check=1,
+                       dtype="float64", device=["cpu"] * parts)  # fmt: skip
+    end = pytest.raises(RuntimeError, match="another moving body") if motion else nullcontext()
+    with pytest.warns(UserWarning, match=rf"'left'\] touches another solid at step {step}:"), end:
         s.run(30)
 
 

@@ -8,15 +8,8 @@ import pytest
 from numba import float64
 
 from hetero.jit import scalar, serial
-from lbm._kernels.intrinsics.vector_memory import (
-    make_load,
-    make_load_part,
-    make_stack_array,
-    make_store,
-    make_store_part,
-    pointer_to,
-    prefetch,
-)
+from lbm._kernels.intrinsics import vector_memory
+from lbm._kernels.intrinsics.vector_memory import pointer_to, prefetch
 from lbm._kernels.intrinsics.vector_width import vector_lanes
 
 AROUND, UNTOUCHED = 20, 7.0  # numbers at both ends that a loop must not write, and their value
@@ -34,7 +27,7 @@ def formula(x, y, rate):
 
 
 def make_loop(lanes):
-    load, store = make_load_part(lanes), make_store_part(lanes)
+    load, store = vector_memory.make_load_part(lanes), vector_memory.make_store_part(lanes)
 
     @serial
     def loop(a, b, out, rate, n, shift):
@@ -64,7 +57,7 @@ def test_a_formula_compiles_for_vectors_and_numbers(dtype, share):
 
 def test_numbers_take_the_type_of_the_vector():
     """With numbers, float32 times float64 would be float64."""
-    load, store = make_load(4), make_store(4)
+    load, store = vector_memory.make_load(4), vector_memory.make_store(4)
 
     @serial
     def loop(data, factor):
@@ -78,7 +71,8 @@ def test_numbers_take_the_type_of_the_vector():
 
 
 def test_unaligned_vectors_and_arrays_on_the_stack():
-    load, store, stack_array = make_load(8), make_store(8), make_stack_array(float64, 24)
+    load, store = vector_memory.make_load(8), vector_memory.make_store(8)
+    stack_array = vector_memory.make_stack_array(float64, 24)
 
     @serial
     def loop(data):

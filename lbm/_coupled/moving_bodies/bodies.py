@@ -181,7 +181,7 @@ class MovingBodies(Companion):
         self.blocks = [BodyBlock(part, solid) for part in domain.parts]
         self.at, self._marked, self._table, self._computed = 0, -1, -1, -1
         self.choose_scales: list[Callable[[], None]] = []  # before the first step of a state
-        self._is_new = True
+        self._is_new, self._warned = True, set[str]()
         with warnings.catch_warnings():
             if domain.ranks.rank:  # the first one says it
                 warnings.simplefilter("ignore")
@@ -262,13 +262,54 @@ class MovingBodies(Companion):
 
     def fluid(self, t: int) -> np.ndarray:
         """Return the cells [z, y, x] of this rank that no body covers at time t."""
+        return self._find_covering(t) == 0
+
+    def _find_covering(self, t: int) -> np.ndarray:
+        """Return the number of the body that covers each cell [z, y, x] at time t, or 0."""
         self.mark(t)
-        free = np.ones(self.domain.problem.shape[::-1], bool)
+        numbers = np.zeros(self.domain.problem.shape[::-1], np.uint8)
         for block in self.blocks:
             labels = block.read_labels()
             x, y, z = block.part.local.slices
-            free[z, y, x] = (labels == 0) | (labels >= formulas.FRESH)
-        return free
+            numbers[z, y, x] = np.where(labels < formulas.FRESH, labels, 0)
+        return numbers
+
+    def _touches(self, body: MovingBody, numbers: np.ndarray) -> bool:
+        """Return whether a cell of a body has a neighbour on this rank of which another solid is.
+
+        `numbers` [z, y, x] are those of the bodies that cover cells, and FRESH in solids at rest.
+        """
+        start, sizes = self.domain.region.start, body.path.domain
+        first = body.first[self.at - self._table]
+        cells = []
+        for f, width, n, s, own in zip(
+            first, body.path.box, sizes, start, numbers.shape[::-1], strict=True
+        ):
+            along = (f + np.arange(width)) % n - s
+            cells.append(along[(along >= 0) & (along < own)])
+        box = numbers.T[np.ix_(*cells)]
+        for axis in range(3):
+            low, high = np.moveaxis(box, axis, 0)[:-1], np.moveaxis(box, axis, 0)[1:]
+            meets = (low != high) & (low > 0) & (high > 0)
+            meets &= (low == body.number) | (high == body.number)
+            if meets[np.diff(cells[axis]) % sizes[axis] == 1].any():
+                return True
+        return False
+
+    def _warn_of_touching(self, t: int) -> None:
+        """Warn of bodies, once of each, that touch other solids."""
+        numbers = self._find_covering(t)
+        numbers[self.domain.problem.links.classes == SOLID_CLASS] = formulas.FRESH
+        for name in sorted(self.bodies.keys() - self._warned):
+            if self.domain.ranks.any(self._touches(self.bodies[name], numbers)):
+                self._warned.add(name)
+                if not self.domain.ranks.rank:
+                    warnings.warn(
+                        f"boundaries[{name!r}] touches another solid at step {t}: forces on both, "
+                        "and what is taken from the fluid, are wrong from here on. Keep a cell of "
+                        "fluid between bodies, and between bodies and solids at rest",
+                        stacklevel=2,
+                    )
 
     def of_last_step(self, name: str, t: int) -> MovingBody:
         """Return a body whose force belongs to step t - 1."""
@@ -280,7 +321,8 @@ class MovingBodies(Companion):
         return self.bodies[name]
 
     def require_finite(self, t: int) -> None:
-        """Raise RuntimeError if a body has run into another one."""
+        """Raise RuntimeError if a body has run into another one; warn if it touches a solid."""
+        self._warn_of_touching(t)
         for name, body in self.bodies.items():
             if body.overlaps:
                 raise RuntimeError(

@@ -140,7 +140,7 @@ class Fitted(_Estimates):
     def _loglik_of_intervals(self, intervals: Intervals) -> float:
         """Return the log-likelihood of observations that lie in intervals."""
         distribution = self.distribution
-        logs = distribution.log_probability(intervals.lower, intervals.upper)
+        logs = distribution.log_probability(*intervals.recorded)
         if intervals.truncation is not None:
             logs = logs - distribution.logsf(intervals.truncation)
         if self.weights is None:

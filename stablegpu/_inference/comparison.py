@@ -144,7 +144,7 @@ class _Data(NamedTuple):
         ends = self.intervals
         if ends is None:
             return np.asarray(distribution.logpdf(self.x))
-        logs = log_interval_probability(distribution, ends.lower, ends.upper)
+        logs = log_interval_probability(distribution, *ends.recorded)
         if ends.truncation is not None:
             logs = logs - distribution.logsf(ends.truncation)
         return np.asarray(logs)

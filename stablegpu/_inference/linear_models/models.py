@@ -34,6 +34,7 @@ class LinearModels:
         (self.models, self.size), (rows, _, columns) = y.shape, x.shape
         self.centre, self.unit = np.empty((2, rows, columns))
         scaled, gram = np.empty((rows, columns, self.size)), np.empty((rows, columns, columns))
+        x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)  # loops are compiled for these
         preparation_loops.scale_columns(x, self.centre, self.unit, scaled, gram)
         if not (self.unit > 0.0).all():
             raise ValueError("X must not have a constant column: the intercept is always fitted")

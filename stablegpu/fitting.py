@@ -128,7 +128,8 @@ def fit(
         The step to which data were rounded, for example 0.01: each stands for an interval of this
         width around it. Only with "ml".
     truncation : float, optional
-        A known threshold: smaller observations were never recorded. Only with "ml".
+        A known threshold: smaller observations were never recorded. Only with "ml". Of an interval
+        that holds it, the part above counts.
     quantiles : dict or series of float by float, optional
         Quantiles by their probabilities, at least as many as free parameters, in place of data:
         {0.05: -1.9, 0.25: -0.7, ...}. They are fitted by generalized least squares with the

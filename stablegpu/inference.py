@@ -18,9 +18,9 @@ from hetero import validation
 from hetero.distributed.worker_devices import Devices
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._fit.batch import join_results
-from stablegpu._fit.fitted import RANGES
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.observations.intervals import Intervals
+from stablegpu._fit.wald_intervals import RANGES
 from stablegpu._inference.comparison import Comparison as Comparison
 from stablegpu._inference.failures import check_failures, require_converged
 from stablegpu._inference.interval_samples import (

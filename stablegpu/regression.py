@@ -183,16 +183,17 @@ def regress(
     Raises
     ------
     TypeError, ValueError : shapes that do not belong together, too few or not finite data, half of
-        y equal, regressors that are collinear
+        y equal or on one plane, regressors that are collinear
 
     Notes
     -----
     Starts from least absolute deviations and the fit of their residuals, and climbs by a
     quasi-Newton method with the exact gradient (as in `fit`). Where |alpha - 1| < 0.1 the density
     is that of a table (see `fit`). Where a plane passes through k of n observations, as through
-    p + 1 or through equal ones, the likelihood has no bound for alpha < k/(n - k): alpha is at
-    least 4/3 of that, twice that for equal ones. With heavy tails the estimates of the coefficients
-    converge faster than least squares do: like n^(-1/alpha) in the regressors' outliers.
+    p + 1, through equal ones or through many rounded ones, the likelihood has no bound for
+    alpha < k/(n - k): alpha is at least 4/3 of that, twice that for more than p + 1. With heavy
+    tails the estimates of the coefficients converge faster than least squares do: like
+    n^(-1/alpha) in the regressors' outliers.
 
     Examples
     --------

@@ -144,7 +144,8 @@ class FitResult(Fitted, WithRisks[RiskEstimate]):
         All are fitted by maximum likelihood to the same data, with their weights, intervals and
         truncation, and compared by log-likelihood, AIC, BIC and Vuong's (1989) test for
         distributions that are not nested, with BIC's correction. (The normal distribution is a
-        stable one; against it the test is conservative.)
+        stable one; against it the test is conservative.) The degrees of freedom of Student's t are
+        at least `smallest_alpha`: below, equal data have no largest likelihood.
 
         Returns
         -------

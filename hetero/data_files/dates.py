@@ -8,6 +8,7 @@ import numpy as np
 
 _FORMATS = ("ISO8601", "%Y%m%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y",
             "%m-%d-%Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%Y", "%d %b %Y", "%b %d, %Y",
+            "%b %d %Y", "%d %B %Y", "%B %d, %Y", "%B %d %Y",
             "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M",
             "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S")  # fmt: skip
 """Formats of dates that are recognized; an ISO date may have a time behind it."""
@@ -58,11 +59,10 @@ def parse_dates(source: object, name: str, texts: Any) -> np.ndarray:
 
 
 def order_of(dates: np.ndarray) -> int | None:
-    """Return 1 for dates in ascending order, -1 in descending order, and None in neither."""
-    steps = np.diff(dates).astype(np.int64)
-    if (steps >= 0).all():
+    """Return 1 for dates or numbers that ascend, -1 if they descend, and None in neither order."""
+    if (dates[1:] >= dates[:-1]).all():
         return 1
-    return -1 if (steps <= 0).all() else None
+    return -1 if (dates[1:] <= dates[:-1]).all() else None
 
 
 def sort_by_date(source: object, dates: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.data_files.dates import are_dates, parse_dates
+from hetero.data_files.dates import HEADINGS, are_dates, order_of, parse_dates
 from hetero.data_files.tables_as_text import sheet_as_csv
 from hetero.data_files.text import TextFile
 
@@ -84,11 +84,34 @@ class Table(NamedTuple):
         return [Column(name, values) for name, values in zip(names, arrays, strict=True)]
 
     def dates(self) -> Column | None:
-        """Read the first column of dates; None if there is none."""
-        if "date" not in self.kinds:
-            return None
-        k = self.kinds.index("date")
-        return Column(self.names[k], self.read_dates(k))
+        """Read the column that tells the order of rows: dates, or numbers such as Unix times.
+
+        It is the first column of dates that are not all the same, or else one of numbers that has
+        a heading of dates and ascends or descends. None if there is none.
+
+        Raises
+        ------
+        ValueError : a column with a heading of dates holds something else
+        """
+        columns = [k for k, kind in enumerate(self.kinds) if kind == "date"]
+        dates = [Column(self.names[k], self.read_dates(k)) for k in columns]
+        for column in dates:
+            if (column.values != column.values[:1]).any():
+                return column
+        if dates:
+            return dates[0]
+        headed = [k for k, name in enumerate(self.names) if name.lower() in HEADINGS]
+        for k in headed:
+            if self.kinds[k] == "other":
+                raise ValueError(
+                    f"{self.source}: column {self.names[k]!r} holds something else than dates. "
+                    "Remedy: write dates as 2026-12-31; if it says nothing of the order of rows, "
+                    "which is from the oldest to the newest, give it another heading"
+                )
+        for k, values in zip(headed, self.read(headed), strict=True):
+            if order_of(values) is not None:
+                return Column(self.names[k], values)
+        return None
 
     def others(self) -> list[str]:
         """Return the names of the columns without numbers."""

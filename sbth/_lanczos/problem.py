@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -56,7 +57,7 @@ class SparseProblem:
         """Return the function that multiplies a vector by the matrix, copied to the device."""
         matrix = self.matrix
         if self.kind == "operator":
-            return lambda x: matrix.matvec(x)
+            return lambda x: copy(matrix.matvec(x))  # which may write into the same array again
         if self.kind == "dense":
             matrix = as_module_array(xp, matrix).astype(self.dtype, copy=False)
         elif self.device.kind == "cuda":

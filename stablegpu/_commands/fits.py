@@ -113,7 +113,7 @@ def _run(options: argparse.Namespace) -> int:
         names = ", ".join(map(repr, others))
         print(f"{options.file}: without numbers, so left out: {names}", file=sys.stderr)
     dates = table.dates() if options.returns else None
-    if dates is not None and (np.diff(dates.values) < np.timedelta64(0)).any():
+    if dates is not None and (dates.values[1:] < dates.values[:-1]).any():
         text = (
             f"{options.file}: the rows were sorted by {dates.name!r}, from the oldest to the newest"
         )

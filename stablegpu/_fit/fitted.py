@@ -14,63 +14,18 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from hetero import Device, validation
+from hetero import Device
 from hetero.arrays import on_host
 from hetero.devices import device_of
 from hetero.equality import equal_by_value
-from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
+from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.observations.intervals import Intervals
 from stablegpu._fit.observations.streams.pieces import Observations, check_size
 from stablegpu._fit.observations.streams.read_ahead import read_ahead
 from stablegpu._fit.records import CONVERGED, REMEDIES
+from stablegpu._fit.wald_intervals import wald_intervals
 from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distributions.stable import Stable
-
-RANGES = {"alpha": ALPHA_RANGE, "beta": BETA_RANGE}
-"""Ranges at whose ends intervals are cut off, by parameter."""
-
-
-def wald_intervals(
-    estimates: Mapping[str, Any], errors: Mapping[str, Any], confidence: float
-) -> dict[str, tuple[Any, Any]]:
-    """Return (low, high) by name: the estimates plus and minus multiples of their standard errors.
-
-    They are cut off at the ends of the parameters' ranges, and NaN without standard errors. A fixed
-    parameter has the error 0, and both ends are its value.
-
-    The scale's interval is symmetric in its logarithm, that of alpha in log(2 - alpha), that of
-    beta in its arcsine. One that is symmetric in alpha lies above the truth too often next to 2:
-    4.9 % of 2000 samples of 1000 with alpha = 1.8, beta = 0.5 instead of 2.5 %; one that is
-    symmetric in beta, next to 1: 7.0 % of 1000 samples with alpha = 1.2, beta = 0.9.
-    """
-    from scipy.special import ndtri
-
-    confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
-    quantile = float(ndtri(0.5 + 0.5 * confidence))
-    intervals = {}
-    for name, error in errors.items():
-        value, error = np.asarray(estimates[name]), quantile * np.asarray(error)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if name == "scale":
-                ends = value * np.exp(-error / value), value * np.exp(error / value)
-            elif name == "alpha":
-                complement = 2.0 - value
-                ends = (
-                    2.0 - complement * np.exp(error / complement),
-                    2.0 - complement * np.exp(-error / complement),
-                )
-            elif name == "beta":
-                angle, width = np.arcsin(value), error / np.sqrt(1.0 - value * value)
-                ends = (
-                    np.sin(np.maximum(angle - width, -0.5 * math.pi)),
-                    np.sin(np.minimum(angle + width, 0.5 * math.pi)),
-                )
-            else:
-                ends = value - error, value + error
-        least, most = RANGES.get(name, (None, None))
-        low, high = (np.clip(np.where(error == 0.0, value, end), least, most)[()] for end in ends)
-        intervals[name] = low, high
-    return intervals
 
 
 def _unknown_errors() -> dict[str, float]:
@@ -82,6 +37,7 @@ class _Estimates:
 
     fixed: Mapping[str, Any]
     loglik: Any
+    parameterization: str
     stderr: Any
 
     @property
@@ -103,10 +59,11 @@ class _Estimates:
         """Return confidence intervals by name, from the normal distribution of the estimates.
 
         These are Wald's intervals, cut off at the ends of the parameters' ranges. The scale's is
-        symmetric in its logarithm, that of alpha in log(2 - alpha), that of beta in its arcsine.
-        Those of several fits are arrays of their ends.
+        symmetric in its logarithm, that of alpha in log(2 - alpha), that of beta in its arcsine. A
+        location of S1 has the interval (-inf, inf) where that of alpha holds 1, its pole. Those of
+        several fits are arrays of their ends.
         """
-        return wald_intervals(self.params, self.stderr, confidence)
+        return wald_intervals(self.params, self.stderr, confidence, self.parameterization)
 
     def conf_int(self, *, confidence: float = 0.95) -> dict[str, tuple[Any, Any]]:
         """Return `interval(confidence)`, by the name that statsmodels has for it."""
@@ -183,7 +140,7 @@ class Fitted(_Estimates):
     def _loglik_of_intervals(self, intervals: Intervals) -> float:
         """Return the log-likelihood of observations that lie in intervals."""
         distribution = self.distribution
-        logs = distribution.log_probability(intervals.lower, intervals.upper)
+        logs = distribution.log_probability(*intervals.recorded)
         if intervals.truncation is not None:
             logs = logs - distribution.logsf(intervals.truncation)
         if self.weights is None:
@@ -279,6 +236,10 @@ class FittedSets(_Estimates):
         return self.free * np.log(self.nobs) - 2.0 * self.loglik
 
 
+_NEAR_POLE = 4.0
+"""Distance of alpha from 1, in standard errors, up to which its interval may hold 1."""
+
+
 def message_of(fits: FittedSets, k: int) -> str:
     """Return the message that describes the outcome of fit number k."""
     status, fixed = str(fits.status[k]), fits.fixed
@@ -299,6 +260,14 @@ def message_of(fits: FittedSets, k: int) -> str:
     is_maximum = fits.method == "ml" and status in CONVERGED and len(names) < len(free)
     if is_maximum and np.isnan(fits.errors[k, free]).all():
         parts.append("no standard errors: the data hardly tell the parameters apart")
+    if fits.parameterization == "S1" and abs(fits.alpha[k] - 1.0) < _NEAR_POLE * fits.errors[k, 0]:
+        estimates = {name: getattr(fits, name)[k] for name in PARAMETERS}
+        errors = dict(zip(PARAMETERS, fits.errors[k], strict=True))
+        if np.isinf(wald_intervals(estimates, errors, 0.95, "S1")["loc"][0]):
+            parts.append(
+                "alpha may be 1, where the location of S1 has a pole: the standard error of loc "
+                "means little; parameterization='S0' has a location without it"
+            )
     if status == "impossible":
         why = "under the fixed parameters" if fixed else "in the range of float64: rescale them"
         parts.append(f"the data have no likelihood {why}")

@@ -144,7 +144,7 @@ class _Data(NamedTuple):
         ends = self.intervals
         if ends is None:
             return np.asarray(distribution.logpdf(self.x))
-        logs = log_interval_probability(distribution, ends.lower, ends.upper)
+        logs = log_interval_probability(distribution, *ends.recorded)
         if ends.truncation is not None:
             logs = logs - distribution.logsf(ends.truncation)
         return np.asarray(logs)
@@ -179,7 +179,8 @@ def compare(result: Fitted) -> Comparison:
     )
 
     def student_at(point: np.ndarray) -> Any:
-        df = math.exp(min(point[2], math.log(_LARGEST_DF)))
+        # Where k of n data are equal, the likelihood of t has no bound for df < k/(n - k), either.
+        df = math.exp(min(max(point[2], math.log(result.smallest_alpha)), math.log(_LARGEST_DF)))
         return t(df, middle + width * point[0], width * math.exp(point[1]))
 
     def normal_at(point: np.ndarray) -> Any:

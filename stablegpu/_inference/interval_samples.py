@@ -30,9 +30,7 @@ def observe(samples: np.ndarray, intervals: Intervals) -> Intervals:
         step = intervals.rounding
         offset = intervals.points[0]
         middles = offset + step * np.round((samples - offset) / step)
-        return Intervals(
-            middles - 0.5 * step, middles + 0.5 * step, step, _least(intervals, middles)
-        )
+        return Intervals(middles - 0.5 * step, middles + 0.5 * step, step, intervals.truncation)
     if (intervals.lower == intervals.upper).all():  # truncated alone
         return Intervals(samples, samples, None, intervals.truncation)
     edges = disjoint_edges(intervals)
@@ -45,13 +43,6 @@ def observe(samples: np.ndarray, intervals: Intervals) -> Intervals:
     edges = np.concatenate([[-np.inf], edges[np.isfinite(edges)], [np.inf]])
     upper = np.searchsorted(edges, samples, side="left").clip(1, edges.size - 1)
     return Intervals(edges[upper - 1], edges[upper], None, intervals.truncation)
-
-
-def _least(intervals: Intervals, middles: np.ndarray) -> float | None:
-    """Return the truncation, which rounding may have moved below it."""
-    if intervals.truncation is None:
-        return None
-    return min(intervals.truncation, float(middles.min()))
 
 
 def disjoint_edges(intervals: Intervals) -> np.ndarray | None:

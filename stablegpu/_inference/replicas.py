@@ -12,8 +12,9 @@ from hetero import philox, validation
 from hetero.arrays import on_host
 from hetero.distributed.agreement import agree_on_key
 from hetero.distributed.parts import check_engine
-from stablegpu._fit.fitted import RANGES, Fitted, FittedSets
+from stablegpu._fit.fitted import Fitted, FittedSets
 from stablegpu._fit.observations.intervals import Intervals
+from stablegpu._fit.wald_intervals import RANGES
 from stablegpu._inference.failures import require_converged
 from stablegpu._inference.interval_samples import draw, observe
 from stablegpu._inference.refits import options_of, require_single

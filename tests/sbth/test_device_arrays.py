@@ -51,10 +51,8 @@ class OnlyInterface:
 
 
 SOLVERS = {
-    "tridiagonalize": (4, 9),
-    "eigvals_banded": (4, 9),
-    "full_to_band": (9, 9),
-    "eigvalsh": (9, 9),
+    **{"tridiagonalize": (4, 9), "eigvals_banded": (4, 9)},
+    **{"full_to_band": (9, 9), "eigvalsh": (9, 9)},
 }
 
 

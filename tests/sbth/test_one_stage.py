@@ -41,14 +41,9 @@ def reduce_by_kernel(a, lower, capacity):
     )
     size = dtype.itemsize * (kernels.scratch_size(n, 1) + min(capacity, n) * n)
     reduce = kernels.KERNELS[f"reduce_{dtype}"]
+    ways = (n, capacity), (lower, True)
     reduce[1, MOST_THREADS, 0, size](
-        cuda.to_device(a.reshape(-1)),
-        (n, capacity),
-        (lower, True),
-        work,
-        exchange,
-        numbers,
-        vectors,
+        cuda.to_device(a.reshape(-1)), *ways, work, exchange, numbers, vectors
     )
     d, e, taus = numbers.copy_to_host()[: 3 * n].reshape(3, n).astype(float)
     q = np.eye(n)
@@ -59,16 +54,10 @@ def reduce_by_kernel(a, lower, capacity):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize(
-    ("n", "lower", "capacity", "dtype"),
-    [
-        (1, True, 1, np.float64),
-        (2, False, 2, np.float32),
-        (9, True, 20, np.float64),
-        (9, False, 4, np.float64),
-        (6, True, 0, np.float32),
-    ],
-)
+@pytest.mark.parametrize(("n", "lower", "capacity", "dtype"), [
+    (1, True, 1, np.float64), (2, False, 2, np.float32), (9, True, 20, np.float64),
+    (9, False, 4, np.float64), (6, True, 0, np.float32),
+])  # fmt: skip
 def test_one_block_reduces_a_matrix(n, lower, capacity, dtype):
     a = hermitian(n, dtype)
     triangle = np.tril(a) if lower else np.triu(a)

@@ -84,17 +84,23 @@ def test_several_columns_are_fitted_at_once(table, tmp_path, capsys):
 def test_returns_are_those_of_the_dates(tmp_path, capsys, sample):
     prices = np.exp(np.cumsum(np.r_[0.0, 0.01 * sample]))
     days = np.datetime64("2020-01-01") + np.arange(prices.size)
-    rows = [f"{day},{price!r}" for day, price in zip(days, prices.tolist(), strict=True)]
-    fits = {}
-    for name, order in (("oldest", 1), ("newest", -1)):
-        path = tmp_path / f"{name}.csv"
-        path.write_text("\n".join(["Date,Close", *rows[::order]]))
-        code, out, err = run(capsys, "fit", path, "--returns", "--json", "--device", "cpu")
-        fits[name] = json.loads(out)
+    options, betas = ("--column", "Close", "--returns", "--json", "--device", "cpu"), []
+    texts = [f"2020-01-01,{day}" for day in days], [f"{day:%b %d %Y}" for day in days.tolist()]
+    for dates, order in ((days, 1), (days, -1), (days.astype("M8[ms]").astype(int), -1),
+                         (texts[0], -1), (texts[1], -1)):  # fmt: skip
+        rows = [f"{day},{price!r}" for day, price in zip(dates, prices.tolist(), strict=True)]
+        path = tmp_path / "prices.csv"
+        path.write_text("\n".join(["Opened,Date,Close" if dates is texts[0] else "Date,Close",
+                                   *rows[::order]]))  # fmt: skip
+        code, out, err = run(capsys, "fit", path, *options)
+        betas.append(json.loads(out)["beta"])
         assert code == 0
-        assert err.count("\n") == (name == "newest")
-        assert ("rows were sorted by 'Date'" in err) == (name == "newest")
-    assert fits["newest"]["beta"] == fits["oldest"]["beta"] > 0.0
+        assert err.count("\n") == ("rows were sorted by 'Date'" in err) == (order < 0)
+    assert betas[0] > 0.0
+    assert set(betas) == {betas[0]}
+    path.write_text(path.read_text().replace("Mar", "März", 1))
+    code, _, err = run(capsys, "fit", path, *options)
+    assert (code, "'Date' holds something else than dates" in err) == (2, True)
 
 
 def test_files_of_a_spreadsheet_are_read_and_the_reading_is_told(tmp_path, capsys, sample):
@@ -108,10 +114,8 @@ def test_files_of_a_spreadsheet_are_read_and_the_reading_is_told(tmp_path, capsy
         code, out, err = run(capsys, "fit", path, "--json", "--device", "cpu")
         fits.append(json.loads(out))
         assert code == 0
-    assert err == (
-        f"{german}: read with decimal commas, thousands marked by '.', columns separated by "
-        "semicolon\n"
-    )
+    words = "decimal commas, thousands marked by '.', columns separated by semicolon"
+    assert err == f"{german}: read with {words}\n"
     assert fits[0]["alpha"] == fits[1]["alpha"]
     options = ("--delimiter", "semicolon", "--decimal", ".", "--column", "x")
     code, _, err = run(capsys, "fit", german, *options)

@@ -103,9 +103,9 @@ def larger_likelihood(result):
         if not (0.1 <= alpha <= 2.0 and abs(beta) <= 1.0):
             return 1e300
         d = stable(alpha, beta, loc, math.exp(log_scale), parameterization="S0", device="cpu")
-        logs = log_interval_probability(d, ends.lower, ends.upper)
-        if ends.truncation is not None:
-            logs = logs - d.logsf(ends.truncation)
+        least = -math.inf if ends.truncation is None else ends.truncation
+        logs = log_interval_probability(d, np.maximum(ends.lower, least), ends.upper)
+        logs = logs - d.logsf(least)
         return -float((weights * logs).sum())
 
     d = result.distribution.to("S0")
@@ -129,9 +129,12 @@ def test_no_search_finds_a_larger_likelihood():
         fit(lower=edges[:-1], upper=edges[1:], weights=counts, device="cpu"),
         fit(CensoredData.right_censored(np.minimum(x, 1.5), x > 1.5), device="cpu"),
         fit(above, truncation=-1.0, device="cpu"),
+        fit(np.round(above), truncation=-1.0, rounding=1.0, device="cpu"),  # within a cell
     ):
         assert result.converged
+        assert result.scale > 0.5
         assert larger_likelihood(result) < 1e-6
+    assert abs(np.median(bootstrap(result, 20, rng=2).replicas.scale) / result.scale - 1.0) < 0.5
 
 
 def test_rounding_is_taken_into_account_where_it_matters(device):
@@ -234,15 +237,12 @@ def test_windows_of_rounded_data(device):
         fit_windows(x, 200, rounding=0.5, method="koutrouvelis", device=device)
 
 
-@pytest.mark.parametrize(
-    "ends",
-    [
-        (np.arange(9.0), np.full(9, np.inf)),  # all censored on the right
-        (np.full(9, -np.inf), np.arange(9.0)),
-        (np.full(9, 1.0), np.full(9, 2.0)),  # all in one cell
-        (np.repeat([0.0, 1.0], 5), np.repeat([1.0, 2.0], 5)),  # in two cells with a common end
-    ],
-)
+@pytest.mark.parametrize("ends", [
+    (np.arange(9.0), np.full(9, np.inf)),  # all censored on the right
+    (np.full(9, -np.inf), np.arange(9.0)),
+    (np.full(9, 1.0), np.full(9, 2.0)),  # all in one cell
+    (np.repeat([0.0, 1.0], 5), np.repeat([1.0, 2.0], 5)),  # in two cells with a common end
+])  # fmt: skip
 def test_intervals_that_share_a_point_are_refused(ends):
     with pytest.raises(ValueError, match="share a point"):
         fit(lower=ends[0], upper=ends[1])

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import stablegpu
@@ -79,6 +80,7 @@ VALUES = {
     "needs? method='ml'": lambda: fit(NINE, rounding=1.0, method="mcculloch"),
     "at least as many": lambda: fit(quantiles={0.5: 1.0}),
     "must increase": lambda: fit(quantiles={0.1: 1, 0.2: 0, 0.5: 2, 0.9: 3}),
+    "must differ": lambda: fit(quantiles=pd.Series(range(5), [0.1, 0.2, 0.5, 0.5, 0.9])),
     # Fixed parameters
     "fixed may name alpha, beta, loc, scale": lambda: fix(gamma=1.0),
     r"fixed alpha must lie in \[0.1, 2\]": lambda: fix(alpha=0.05),

@@ -162,3 +162,20 @@ def test_heavy_tails_and_few_observations_start_from_elsewhere():
     assert regress(series, ar=3, device="cpu").converged.all()
     with pytest.raises(ValueError, match="half of the values"):
         regress(np.where(np.arange(60) % 2, 0.0, errors[:60]), ar=1)
+
+
+def test_values_that_are_equal_or_on_a_plane_have_no_spikes():
+    """A plane through k of n observations has no bound for alpha, or degrees of freedom, below."""
+    errors = stable(1.5, 0.0, device="cpu").rvs((3, 400), rng=0)
+    group = (np.random.default_rng(1).random(400) < 0.5) * 1.0
+    for slope, scale, x in ((0.5, 0.5, np.arange(400.0)), (2.0, 1.0, group)):
+        y = np.round(slope * x + scale * errors)
+        for model in regress(y, x[:, None], device="cpu"), regress(y[1], x[:, None], device="cpu"):
+            assert model.converged.all()
+            assert np.all(np.abs(model.alpha - 1.6) < 0.3)
+            z = (model.coefficients - slope) / model.stderr["coefficients"]
+            assert np.abs(z).max() < 3.0
+    zeros = np.where(np.arange(500) % 10 < 3, 0.0, stable(1.7, 0.0, device="cpu").rvs(500, rng=1))
+    compared = fit(zeros, device="cpu").compare()
+    assert compared["Student t"].parameters["df"] > 300 / 350
+    assert compared["Student t"].loglik < compared["normal"].loglik + 300.0

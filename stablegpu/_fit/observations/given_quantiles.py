@@ -152,8 +152,11 @@ def _check(
     p, x = np.array(pairs).T
     if not ((p > 0.0) & (p < 1.0)).all():
         raise ValueError(f"probabilities of quantiles must lie in (0, 1), got {p.tolist()}")
-    if not (np.diff(x) > 0.0).all():
-        raise ValueError(f"quantiles must increase with their probabilities, got {x.tolist()}")
+    if not (np.diff(p) > 0.0).all() or not (np.diff(x) > 0.0).all():
+        raise ValueError(
+            "quantiles must increase with their probabilities, which must differ, got "
+            f"{x.tolist()} for {p.tolist()}"
+        )
     if n is not None:
         validation.check_integer("n", n, len(pairs))
     return p, x

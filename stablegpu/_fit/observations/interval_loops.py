@@ -30,9 +30,10 @@ def widen(x, rounding, origin, tolerance, eps, lower, upper):
 
 @parallel
 def find_bad_ends(lower, upper, truncation):
-    """Return the indices of the first interval without meaning, and of the first point truncated.
+    """Return the indices of the first interval without meaning, and of the first one truncated.
 
-    They are lower.size if there is none. Ends that are both NaN stand for a missing observation.
+    They are lower.size if there is none. Ends that are both NaN stand for a missing observation. An
+    interval is truncated if no part of it lies above, or if it is open and begins below.
     """
     first_bad = first_below = np.int64(lower.size)
     for index in prange(lower.size):
@@ -42,7 +43,8 @@ def find_bad_ends(lower, upper, truncation):
         is_open = abs(low) == np.inf, abs(high) == np.inf
         bad = not (missing or low <= high) or (is_open[0] and (is_open[1] or low == high))
         first_bad = min(first_bad, i if bad else np.int64(lower.size))
-        below = _point_of(low, high) < truncation
+        below = high < truncation or (high == truncation and low < high)
+        below = below or (high == np.inf and low < truncation)
         first_below = min(first_below, i if below else np.int64(lower.size))
     return first_bad, first_below
 

@@ -36,6 +36,13 @@ class Intervals:
         return replace(self, lower=self.lower[which], upper=self.upper[which])
 
     @property
+    def recorded(self) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the parts of the intervals above the truncation: nothing below was recorded."""
+        if self.truncation is None:
+            return self.lower, self.upper
+        return np.maximum(self.lower, self.truncation), self.upper
+
+    @property
     def points(self) -> np.ndarray:
         """Points that stand for the intervals: their middles, or their finite ends."""
         lower = np.where(np.isinf(self.lower), self.upper, self.lower)
@@ -190,7 +197,7 @@ def gather(
     samples = np.empty((sets, START_POINTS))
     truncation = np.nan if intervals.truncation is None else intervals.truncation
     gathered = points, masses, bounds, counts, ranges, ties
-    observed, truncations = (intervals.lower, intervals.upper, weights), np.full(sets, truncation)
+    observed, truncations = (*intervals.recorded, weights), np.full(sets, truncation)
     gather_sets(observed, truncations, starts, stops, firsts, gathered, samples)
     # Only what the sets hold goes to the device.
     if counts.sum() < size // 2:

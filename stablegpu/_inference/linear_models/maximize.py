@@ -27,6 +27,7 @@ _DIFFERENCE = 0.02  # step of the information's differences, in standard errors
 _LARGEST = (0.3, 0.6, 1.5, 0.7)  # steps of alpha, beta, location in scales, log scale
 _FEW = 100  # observations up to which there are further maxima: ascents start elsewhere, too
 _OTHER_STARTS = (0.8, -0.5), (0.8, 0.5), (1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7)
+_MOST_PLANES = 4  # searches that begin anew because many observations lie on one plane
 _HEAVY = 1.2  # alpha below which least absolute deviations follow single observations
 
 
@@ -41,8 +42,10 @@ class Maximum(NamedTuple):
 
 def maximize(models: LinearModels) -> Maximum:
     """Return the largest likelihoods of linear models."""
-    theta, everyone = models.fit_residuals(), np.arange(models.models)
-    loglik, gradient = _climb(models, everyone, theta)
+    start, everyone = models.fit_residuals(), np.arange(models.models)
+    models.raise_least_alpha(start)
+    theta, loglik = start.copy(), np.empty(models.models)
+    gradient = np.full(theta.shape, np.nan)
 
     def climb_from(which: np.ndarray, other: np.ndarray) -> None:
         other_loglik, other_gradient = _climb(models, which, other)
@@ -51,15 +54,25 @@ def maximize(models: LinearModels) -> Maximum:
         theta[risen], loglik[risen] = other[better], other_loglik[better]
         gradient[risen] = other_gradient[better]
 
-    for start in _OTHER_STARTS if models.size <= _FEW else ():
-        other = theta.copy()
-        other[:, :2] = start
-        climb_from(everyone, other)
-    heavy = np.flatnonzero(theta[:, 0] < _HEAVY)
-    if heavy.size:
-        other = theta[heavy]
-        preparation_loops.scan_coefficients(models.scaled, models.y, heavy, other)
-        climb_from(heavy, other)
+    def search(which: np.ndarray) -> None:
+        loglik[which] = -math.inf
+        climb_from(which, start[which])
+        for shape in _OTHER_STARTS if models.size <= _FEW else ():
+            other = theta[which]
+            other[:, :2] = shape
+            climb_from(which, other)
+        heavy = which[theta[which, 0] < _HEAVY]
+        if heavy.size:
+            other = theta[heavy]
+            preparation_loops.scan_coefficients(models.scaled, models.y, heavy, other)
+            climb_from(heavy, other)
+
+    search(everyone)
+    for _ in range(_MOST_PLANES):
+        raised = models.raise_least_alpha(theta)
+        if not raised.size:
+            break
+        search(raised)
     # BFGS's matrix may have become far too large, and promise nothing: the observed one decides.
     matrix = _observed(models, everyone, theta, _widths(models, theta))
     gain = _promised_gain(models, everyone, theta, gradient, matrix)

@@ -10,9 +10,20 @@ from commands import call_main
 from rode.__main__ import main
 
 MODEL = """\
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
 import rode
 
-problem = rode.relaxation(1.0)
+
+@dataclass
+class Times:
+    tau: float = 1.0
+
+
+problem = rode.relaxation(Times().tau)
 
 
 def made():
@@ -27,6 +38,8 @@ def wrong():
     return rode.relaxation(0.0, tau=-1.0)
 
 
+def leave():
+    sys.exit()
 """
 
 
@@ -124,11 +137,15 @@ def test_mistakes_are_explained_with_exit_code_2(model, capsys):
         (model.with_suffix(".txt"),): "PROBLEM must be FILE.py, FILE.py:NAME or one of",
         (f"{model}:problm",): "has no 'problm'; its problems are problem",
         (f"{model}:needs",): "needs start",
-        (f"{model}:wrong",): "model.py, line 15: ValueError: tau must be positive",
+        (f"{model}:wrong",): "model.py, line 26: ValueError: tau must be positive",
+        (f"{model}:leave",): "model.py, line 30: SystemExit",
         (f"{broken}:problem",): "broken.py, line 3: SyntaxError: '(' was never closed",
         (f"{failing}:problem",): "failing.py, line 3: ValueError: tau",
         ("growth", "--device", "banana"): "got 'banana'",
         ("growth", "--t-span", "1", "1"): "--t-span must end after it begins",
+        ("growth", "--t-span", "0", "inf"): "--t-span must be finite, got inf",
+        ("growth", "--h", "0"): "--h must be positive, got 0.0",
+        ("growth", "--every", "0"): "save_every must be an integer in [1, ",
         ("growth", "--quantiles", "2"): "probabilities must lie in [0, 1]",
         ("growth", "--out", "out.xls"): "--out must end with",
         ("growth", "--plot", "out.txt"): "--plot must end with .html",

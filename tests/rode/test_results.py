@@ -15,14 +15,11 @@ RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-8, "paths": 40, "rng": 2, 
 EVERYTHING = ("paths", "moments", "peaks", rode.Quantiles(0.5, 0.9999999, 1.0))
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"reduction": EVERYTHING, "save_every": 3},
-        {"reduction": "peaks"},
-        {"reduction": "moments", "parts": 4},
-    ],
-)
+@pytest.mark.parametrize("settings", [
+    {"reduction": EVERYTHING, "save_every": 3},
+    {"reduction": "peaks"},
+    {"reduction": "moments", "parts": 4},
+])  # fmt: skip
 def test_a_progress_bar_changes_no_bit(settings, monkeypatch, capsys):
     expected = rode.solve(QUAKE, "averaged-euler", **RUN, **settings)
     assert capsys.readouterr().err == ""
@@ -105,20 +102,17 @@ def test_joined_results_are_those_of_all_paths_in_any_order(everything):
     assert rode.join_results([gap, parts[2]]).work == everything.work
 
 
-@pytest.mark.parametrize(
-    ("first", "count", "changes", "message"),
-    [
-        (39, 5, {}, "several have path 39"),
-        (0, 40, {}, "several have path 0"),
-        (40, 5, {"rng": 3}, "key is"),
-        (40, 5, {"reduction": "peaks"}, "equal times and outputs"),
-        (40, 5, {"reduction": ("paths", "moments")}, "reduction is"),
-        (40, 5, {"dtype": "float32"}, "dtype is 'float64' and 'float32'"),
-        (40, 5, {"delta": 2.0**-9}, "fine_steps is 4 and 8"),
-        (40, 5, {"sampling": "exact"}, "sampling is 'path' and 'exact'"),
-        (40, 5, {"save_every": 2}, "equal times"),
-    ],
-)
+@pytest.mark.parametrize(("first", "count", "changes", "message"), [
+    (39, 5, {}, "several have path 39"),
+    (0, 40, {}, "several have path 0"),
+    (40, 5, {"rng": 3}, "key is"),
+    (40, 5, {"reduction": "peaks"}, "equal times and outputs"),
+    (40, 5, {"reduction": ("paths", "moments")}, "reduction is"),
+    (40, 5, {"dtype": "float32"}, "dtype is 'float64' and 'float32'"),
+    (40, 5, {"delta": 2.0**-9}, "fine_steps is 4 and 8"),
+    (40, 5, {"sampling": "exact"}, "sampling is 'path' and 'exact'"),
+    (40, 5, {"save_every": 2}, "equal times"),
+])  # fmt: skip
 def test_results_that_do_not_belong_together_are_refused(
     everything, first, count, changes, message
 ):

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
+from hetero.compile_cache.sources import SourcesChangedError
+from rode.problems.calls import RESULTS
+
 if TYPE_CHECKING:
     from rode._solver.plan import Plan
+    from rode.problems.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -32,11 +37,12 @@ def work_of(plan: Plan) -> Work:
 
 
 def settings_of(plan: Plan) -> dict[str, Any]:
-    """Return everything but the problem's functions that makes the results, as values of JSON."""
+    """Return everything that makes the results, as values of JSON; of functions a hash."""
     problem = plan.problem
     return {
         "problem": problem.name,
         "outputs": list(problem.outputs),
+        "hash of functions": _hash_of_functions(problem),
         "parameters": problem.parameters[:, 0].tolist() if problem.sets == 1 else "of each path",
         "process": repr(problem.excitation or problem.process),
         "start_process": problem.start_process,
@@ -57,3 +63,11 @@ def settings_of(plan: Plan) -> dict[str, Any]:
         if problem.excitation is None
         else {"hash of excitation": plan.excited(drawn=False)[1].digest()}
     )
+
+
+def _hash_of_functions(problem: Problem) -> str | None:
+    """Return a hash of a problem's functions; None if they refer to values that have none."""
+    try:
+        return fingerprint_of_results(*(getattr(problem, name) for name in RESULTS))
+    except (UnknownValueError, SourcesChangedError):
+        return None

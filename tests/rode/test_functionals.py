@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -61,6 +62,9 @@ def test_functionals_are_those_of_the_paths(device):
     other = replace(result, reductions=tuple(other), path_ranges=(range(70, 140),))
     with pytest.raises(ValueError, match="equal reductions, but up_crossings differs"):
         rode.join_results([result, other])
+    other = replace(result, path_ranges=(range(70, 140),))  # another process sends it
+    joined = rode.join_results([result, pickle.loads(pickle.dumps(other))])
+    assert joined.values["spread"].shape == (3, 140)
 
 
 def survival(level, t):

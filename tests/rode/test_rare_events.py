@@ -75,11 +75,9 @@ def integrate_acceleration(x, p):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(
-    ("level", "seeds", "paths", "scatter", "hits"),
-    [(4.0, 5, 500, 0.4, 4), pytest.param(5.0, 10, 300, 0.6, 7, marks=pytest.mark.slow)],
-    ids=["four deviations", "five deviations"],
-)
+@pytest.mark.parametrize(("level", "seeds", "paths", "scatter", "hits"), [
+    (4.0, 5, 500, 0.4, 4), pytest.param(5.0, 10, 300, 0.6, 7, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_a_gaussian_end_far_out(device, level, seeds, paths, scatter, hits):
     """An oscillator on the ground of Kanai and Tajimi, which an envelope lets swell.
 

@@ -120,15 +120,16 @@ def test_results_that_do_not_belong_together_are_refused(
         rode.join_results([everything, solve_range(first, count, **changes)])
 
 
-def test_settings_tell_coherences_apart():
+def test_settings_tell_coherences_and_functions_apart():
     """Checkpoints and `join_results` would take one computation for another."""
     digests = set()
-    for rho in (0.0, 1.0):
+    for rho, f in ((0.0, lambda t, x, u, p: u), (1.0, lambda t, x, u, p: (u[1], u[0]))):
         noise = rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=[[1.0, rho], [rho, 1.0]])
-        problem = rode.general(lambda t, x, u, p: u, dimension=2, excitation=noise)
+        problem = rode.general(f, dimension=2, excitation=noise)
         settings = {"t_span": (0, 1), "h": 0.5, "paths": 2, "sampling": "exact", "device": "cpu"}
-        digests.add(settings_of(make_plan(problem, "euler", **settings))["hash of excitation"])
-    assert len(digests) == 2
+        found = settings_of(make_plan(problem, "euler", **settings))
+        digests |= {found["hash of excitation"], found["hash of functions"]}
+    assert len(digests) == 4
 
 
 def test_problems_and_results_compare_without_an_error():

@@ -37,12 +37,11 @@ def work_of(plan: Plan) -> Work:
 
 
 def settings_of(plan: Plan) -> dict[str, Any]:
-    """Return everything that makes the results, as values of JSON; of functions a hash."""
+    """Return everything but the problem's functions that makes the results, as values of JSON."""
     problem = plan.problem
     return {
         "problem": problem.name,
         "outputs": list(problem.outputs),
-        "hash of functions": _hash_of_functions(problem),
         "parameters": problem.parameters[:, 0].tolist() if problem.sets == 1 else "of each path",
         "process": repr(problem.excitation or problem.process),
         "start_process": problem.start_process,
@@ -65,7 +64,7 @@ def settings_of(plan: Plan) -> dict[str, Any]:
     )
 
 
-def _hash_of_functions(problem: Problem) -> str | None:
+def hash_of_functions(problem: Problem) -> str | None:
     """Return a hash of a problem's functions; None if they refer to values that have none."""
     try:
         return fingerprint_of_results(*(getattr(problem, name) for name in RESULTS))

@@ -203,7 +203,7 @@ def _result_of(plan: Plan, outcomes: list[Outcome], reductions: Sequence[Reducti
     values: dict[str, np.ndarray] = {}
     for one, states in zip(reductions or plan.reductions, columns, strict=True):
         values |= one.join(states, plan.extent)
-    t = plan.t0 + plan.h * plan.save_every * np.arange(plan.times)
+    t = plan.t0 + plan.h * (plan.save_every * np.arange(plan.times))
     return Result(
         t=t if plan.saves_times else t[:0],
         outputs=plan.problem.outputs,

@@ -85,8 +85,7 @@ def test_a_name_is_needed_only_where_there_are_several_problems(tmp_path, capsys
     assert "which problem? its problems are slow, fast; name one, as in" in err
     path.write_text("import rode\n")
     code, _, err = run(capsys, path, *options)
-    assert code == 2
-    assert "it holds no rode.Problem" in err
+    assert (code, "it holds no rode.Problem" in err) == (2, True)
 
 
 def test_peaks_are_printed_written_and_corrected(model, tmp_path, capsys):
@@ -122,8 +121,7 @@ def test_paths_that_diverge_end_with_1(tmp_path, capsys):
     code, out, err = run(
         capsys, f"{path}:problem", "--h", 0.125, "--paths", 4, "--device", "cpu", "--json"
     )
-    assert code == 1
-    assert json.loads(out)["status"] == "diverged"
+    assert (code, json.loads(out)["status"]) == (1, "diverged")
     assert "4 of 4 paths" in err
 
 

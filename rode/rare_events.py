@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -140,7 +141,8 @@ def rare_event(
     coefficient_of_variation : relative standard error for which the number of runs is chosen
         As that follows from ten runs, the one of the result differs by a quarter or so.
     confidence : of the interval
-    max_runs : largest number of runs
+    max_runs : largest number of runs, from 10 to 1000
+        A UserWarning says if the error takes more.
     rng : None, int, SeedSequence or NumPy Generator
     device : the device that solves; by default a GPU if one is usable and the work is large
 
@@ -233,6 +235,13 @@ def _simulate(
         if spread <= MAX_SPREAD:
             steps = uncounted + sum(one.path_steps for one in pilot)
             count = max(MIN_RUNS, math.ceil((spread / goal) ** 2))
+            if count > max_runs:
+                warnings.warn(
+                    f"max_runs={max_runs} runs are too few for coefficient_of_variation={goal:g}, "
+                    f"which takes about {count}: use more of them, or more paths",
+                    UserWarning,
+                    stacklevel=3,
+                )
             return simulation.runs(min(count, max_runs)), size, steps
         growth = min(math.log1p(spread * spread) / math.log1p(AIM * AIM), MAX_GROWTH)
         if (size := min(CHAIN * math.ceil(size * growth / CHAIN), MAX_PATHS)) == asked:

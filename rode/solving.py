@@ -18,8 +18,8 @@ from rode._solver.checkpoints import checkpoints_of, identity_of, stored_parts
 from rode._solver.memory_forecast import require_memory_of_result
 from rode._solver.plan import Plan, make_plan
 from rode._solver.reductions import Reduction, Requested
-from rode._solver.runner import Outcome, compute, run
-from rode._solver.summary import settings_of, work_of
+from rode._solver.runner import Outcome, compute, describe_failures, run
+from rode._solver.summary import hash_of_functions, settings_of, work_of
 from rode.problems.problem import Problem
 from rode.results.result import Result
 
@@ -195,14 +195,15 @@ def _result_of(plan: Plan, outcomes: list[Outcome], reductions: Sequence[Reducti
 
     `reductions` join the states, if not those of the plan.
     """
-    failures = "; ".join([outcome.failures for outcome in outcomes if outcome.failures])
+    failures = describe_failures(outcomes, plan.paths)
     columns = [list(states) for states in zip(*[one.states for one in outcomes], strict=True)]
     outcomes.clear()
-    work, settings = work_of(plan), settings_of(plan)
+    work = work_of(plan)
+    settings = settings_of(plan) | {"hash of functions": hash_of_functions(plan.problem)}
     values: dict[str, np.ndarray] = {}
     for one, states in zip(reductions or plan.reductions, columns, strict=True):
         values |= one.join(states, plan.extent)
-    t = plan.t0 + plan.h * plan.save_every * np.arange(plan.times)
+    t = plan.t0 + plan.h * (plan.save_every * np.arange(plan.times))
     return Result(
         t=t if plan.saves_times else t[:0],
         outputs=plan.problem.outputs,

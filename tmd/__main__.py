@@ -31,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
     add_exhaust(subcommands)
     add_campaign(subcommands)
     options = parser.parse_args(argv)
-    return run_command(parser.prog, lambda: options.run(options))
+    return run_command(parser.prog, lambda: options.run(options), TypeError)
 
 
 if __name__ == "__main__":

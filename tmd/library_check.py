@@ -90,7 +90,7 @@ def check_libraries(
         `reference` any name.
     arguments : iterable of float, or of pairs of floats
         For instance `[c.argument for c in result.cases.hardest(1000)]`. Fractions and integers are
-        taken if they are numbers of the precision.
+        taken if they are numbers of the precision. -0 is tried as 0.
     libraries : iterable, or mapping of labels
         C libraries, ufuncs, ctypes functions with their types set, or callables from float to
         float. Text with a slash and Path objects are files, such as "./libm.so.6"; text without one
@@ -302,7 +302,8 @@ def _check_point(x: Any, precision: callables.LibraryPrecision) -> Point:
             raise ValueError(
                 f"arguments must be numbers of {precision.name}, got {validation.describe(number)}"
             )
-    return tuple(validation.check_finite("arguments", number) for number in numbers)
+    # Adding 0 makes -0 a 0: balls do not know it, and atan2(-0, -1) is another value.
+    return tuple(validation.check_finite("arguments", number) + 0.0 for number in numbers)
 
 
 def _is_number_of(x: Any, precision: callables.LibraryPrecision) -> bool:

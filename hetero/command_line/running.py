@@ -24,9 +24,10 @@ class ComputationFailedError(RuntimeError):
 def run_command(program: str, command: Callable[[], int], *also: type[Exception]) -> int:
     """Return the exit code of `command`; print one line, not a traceback, if it fails.
 
-    A user's mistakes are bad values, files, devices, missing packages, and exceptions of types
-    `also`. Exhausted memory and `ComputationFailedError` are failures of the computation. Files
-    that `save_output` could not write are named at the end.
+    A user's mistakes are bad values, files, devices, missing packages, exceptions of types `also`,
+    and modules that call sys.exit when they are loaded. Exhausted memory and
+    `ComputationFailedError` are failures of the computation. Files that `save_output` could not
+    write are named at the end.
     """
     with collected_failures() as failures:
         try:
@@ -57,6 +58,9 @@ def _exit_code(program: str, command: Callable[[], int], *also: type[Exception])
     except mistakes as error:
         print(f"{program}: {_describe(error)}", file=sys.stderr)
         _flush_or_discard_output()
+        return MISTAKEN
+    except SystemExit as error:  # no command ends so: its status would pass for the command's
+        print(f"{program}: code that it has loaded called sys.exit({error.code})", file=sys.stderr)
         return MISTAKEN
     except (ComputationFailedError, MemoryError) as error:
         print(f"{program}: {_describe(error) or 'out of memory'}", file=sys.stderr)

@@ -67,12 +67,15 @@ def _import_file(path: Path) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))
+    is_entered = sys.modules.setdefault(path.stem, module) is module  # dataclasses look it up
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _located(path, error) from None
     finally:
         sys.path.pop(0)
+        if is_entered:  # a later import of that name is not meant for it
+            del sys.modules[path.stem]
     return module
 
 
@@ -91,11 +94,11 @@ def _call(path: Path, function: Any) -> Any:
         )
     try:
         return function()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _located(path, error) from None
 
 
-def _located(path: Path, error: Exception) -> ValueError:
+def _located(path: Path, error: BaseException) -> ValueError:
     """Return an error that names the line of the user's file at which another one arose."""
     lines = [
         frame.lineno

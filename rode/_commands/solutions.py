@@ -22,6 +22,7 @@ from rode._commands.peaks import (
     print_exceedances,
     print_rows,
 )
+from rode._solver.plan import MAX_STEPS
 from rode._solver.reductions import Quantiles, Reduction
 from rode._solver.schemes import SCHEMES, find_scheme
 from rode._solver.schemes.stability import largest_step
@@ -140,16 +141,21 @@ def _run(options: argparse.Namespace) -> int:
     if options.exceed and not options.peaks:
         raise ValueError("--exceed needs --peaks, whose values it compares")
     exceed = [parse_level(text, problem.outputs) for text in options.exceed]
-    begin, end = options.t_span
+    begin, end = (validation.check_finite("--t-span", one) for one in options.t_span)
     if not end > begin:
         raise ValueError(f"--t-span must end after it begins, got {begin:g} {end:g}")
     other = METHOD if problem.f is None else GENERAL_METHOD
     method = options.method or (LINEAR_METHOD if problem.linear else other)
-    h = options.h or _choose_step(
-        problem, method, end - begin, PEAK_STEPS if options.peaks else STEPS
-    )
-    sampling = options.sampling or ("path" if problem.G is not None or options.delta else "exact")
-    every = options.every or max(1, round((end - begin) / h / SAVED_TIMES))
+    if options.h is None:
+        steps = PEAK_STEPS if options.peaks else STEPS
+        h = _choose_step(problem, method, end - begin, steps)
+    else:
+        h = validation.check_positive("--h", options.h)
+    draws_steps = problem.G is not None or options.delta is not None
+    sampling = options.sampling or ("path" if draws_steps else "exact")
+    every = options.every
+    if every is None:
+        every = max(1, round(min((end - begin) / h, MAX_STEPS) / SAVED_TIMES))
     probabilities = Quantiles(*options.quantiles) if options.quantiles else None
     reduction: list[str | Reduction] = ["peaks" if options.peaks else "moments"]
     if probabilities is not None and not options.peaks:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rode._solver.plan import Plan
-from rode._solver.runner import Outcome, run
+from rode._solver.runner import Outcome, describe_failures, run
 
 
 @dataclass
@@ -29,6 +29,6 @@ class LevelRun:
 def run_finite(plan: Plan) -> Outcome:
     """Run a plan; raise ValueError if a path is infinite or NaN."""
     outcome = run(plan)
-    if outcome.failures:
-        raise ValueError(f"the run has failed: {outcome.failures}; use a smaller h")
+    if failures := describe_failures([outcome], plan.paths):
+        raise ValueError(f"the run has failed: {failures}; use a smaller h")
     return outcome

@@ -220,7 +220,7 @@ class Multilevel:
             for one, state in zip(plan.reductions, outcome.states, strict=True)
         ]
         values = np.concatenate(arrays)
-        if outcome.failures:
+        if any(outcome.failures):
             return None
         if unknown := int(np.count_nonzero(~np.isfinite(values).all(axis=0))):
             raise ValueError(

@@ -155,7 +155,8 @@ def _make_integrate_group(spec, advance_group):
             if due:
                 row, until = row + 1, run.saving.every
             due_row = row if due else int64(-1)
-            record(run, t + run.h, due_row, False, low, group, arrays)
+            end = run.t + T(run.done + n + 1) * run.h  # as `Result.t`, to the bit
+            record(run, end, due_row, False, low, group, arrays)
         for l in range(lanes):
             paths_o[low + l] = o[l]
             for k in range(rows):

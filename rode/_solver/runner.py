@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -49,11 +49,23 @@ class Outcome:
     Attributes
     ----------
     states : state of each reduction
-    failures : how many paths are infinite or NaN, in words; empty if none is
+    failures : numbers of paths that are infinite or NaN at the end, and of others whose outputs
+        are at some time
     """
 
     states: list[State]
-    failures: str
+    failures: tuple[int, int]
+
+
+def describe_failures(outcomes: Sequence[Outcome], paths: int) -> str:
+    """Return how many of all paths are infinite or NaN in words; an empty text if none is."""
+    at_end, at_times = np.sum([one.failures for one in outcomes], axis=0).tolist()
+    texts = []
+    if at_end:
+        texts.append(f"{at_end} of {paths} paths are infinite or NaN at the end")
+    if at_times:
+        texts.append(f"outputs of {at_times} of {paths} paths are infinite or NaN at some time")
+    return ", ".join(texts)
 
 
 def compute(plan: Plan, device: Device) -> Outcome:
@@ -185,14 +197,8 @@ class Solver:
                 if (fold := one.fold) is not None:
                     begin, end = end, end + fold.numbers
                     one.finish(state, folded[:, begin:end])
-        at_end, at_times = loops.count_nonfinite(arrays.o, arrays.x, arrays.failed)
-        failures = []
-        if at_end:
-            failures.append(f"{at_end} of {plan.paths} paths are infinite or NaN at the end")
-        if at_times:
-            text = f"outputs of {at_times} of {plan.paths} paths are infinite or NaN at some time"
-            failures.append(text)
-        return Outcome(self.states, ", ".join(failures))
+        failures = loops.count_nonfinite(arrays.o, arrays.x, arrays.failed)
+        return Outcome(self.states, failures)
 
     def calls(self, longest: int) -> Iterator[tuple[Window, int, int]]:
         """Yield windows with the first and last coarse step of each call, at most `longest`."""

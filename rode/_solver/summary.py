@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
+from hetero.compile_cache.sources import SourcesChangedError
+from rode.problems.calls import RESULTS
+
 if TYPE_CHECKING:
     from rode._solver.plan import Plan
+    from rode.problems.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -57,3 +62,11 @@ def settings_of(plan: Plan) -> dict[str, Any]:
         if problem.excitation is None
         else {"hash of excitation": plan.excited(drawn=False)[1].digest()}
     )
+
+
+def hash_of_functions(problem: Problem) -> str | None:
+    """Return a hash of a problem's functions; None if they refer to values that have none."""
+    try:
+        return fingerprint_of_results(*(getattr(problem, name) for name in RESULTS))
+    except (UnknownValueError, SourcesChangedError):
+        return None

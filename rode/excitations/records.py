@@ -28,7 +28,8 @@ def read_record(path: str | Path, *, units: str | None = None) -> Record:
     path : an .AT2 file of PEER's databases, or a text with columns of time in s and acceleration
         Lines that begin with # or a letter, and empty ones, are skipped in a text with columns.
     units : {"g", "cm/s2", "m/s2"}
-        Unit of the numbers. It may be left out for .AT2 files, which are in g.
+        Unit of the numbers. It may be left out for .AT2 files, which are in g, unless their third
+        line names another.
 
     Returns
     -------
@@ -49,6 +50,7 @@ def read_record(path: str | Path, *, units: str | None = None) -> Record:
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     if file.suffix.lower() == ".at2":
         values, dt = _read_at2(file, lines)
+        _check_title(file, lines[2], units)
         return Record(values * UNITS[units or "g"], dt)
     if units is None:
         raise ValueError(
@@ -81,12 +83,26 @@ def _read_at2(file: Path, lines: list[str]) -> tuple[np.ndarray, float]:
     return np.array(values[:size]), dt
 
 
+def _check_title(file: Path, line: str, units: str | None) -> None:
+    """Raise ValueError if the third line of an .AT2 file names no accelerations, or another unit
+    than g while the caller gives none."""
+    title = line.upper()
+    if "ACCEL" not in title and ("VELOCITY" in title or "DISPLACEMENT" in title):
+        raise ValueError(f"{file}, line 3 must be about accelerations, got {line.strip()!r}")
+    unit = re.search(r"\bUNITS?\s+OF\s+(\S+)", line, re.IGNORECASE)
+    if units is None and unit and unit[1].strip("().,;").upper() not in ("G", "GS", "G'S"):
+        raise ValueError(
+            f"{file}, line 3 says that the unit is {unit[1]}, not g: pass units=, one of "
+            f"{', '.join(UNITS)}"
+        )
+
+
 def _read_columns(file: Path, lines: list[str]) -> tuple[np.ndarray, float]:
     """Return the samples and the step of a text with times and accelerations."""
     rows, numbers = [], []
     for number, line in enumerate(lines, 1):
         words = line.replace(",", " ").replace(";", " ").split()
-        if not words or words[0].startswith("#") or words[0][0].isalpha():
+        if not words or _is_remark(words[0]):
             continue
         if len(words) != 2:
             raise ValueError(
@@ -106,6 +122,12 @@ def _read_columns(file: Path, lines: list[str]) -> tuple[np.ndarray, float]:
             f"{steps[k]:g} s: fill the gap, or interpolate to equal steps"
         )
     return values, float((times[-1] - times[0]) / (len(times) - 1))
+
+
+def _is_remark(word: str) -> bool:
+    """Return whether a line that begins with this word is no sample: not one of NaN or infinity."""
+    begins_a_number = word.lower().lstrip("+-") in ("nan", "inf", "infinity")
+    return word.startswith("#") or (word[0].isalpha() and not begins_a_number)
 
 
 def _number(file: Path, line: int, word: str) -> float:

@@ -30,6 +30,9 @@ SIZES = 1.0, 1.0, 1.0, 1.0, 1e-3, 1e3, 1e-6, 1e6
 """Sizes of x at which functions are checked, one random point at each: a term that is wrong is the
 largest at some size. Most problems have an x of the order of 1."""
 
+CHECKED_SETS = 16
+"""Largest number of sets of parameters with which H and its derivatives are checked; not tuned."""
+
 TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
 """Times at which functions are called in turn, as long as the start time is unknown."""
 
@@ -112,10 +115,20 @@ def outputs_of(problem: Problem, outputs: str | Sequence[str] | None) -> tuple[s
     names = tuple(f"y{i}" for i in range(count)) if outputs is None else names_of(outputs)
     if len(names) != count:
         raise ValueError(f"outputs names {len(names)} outputs, observe returns {count}")
-    if problem.linear:
-        _require_linear(problem)
-    _require_derivatives(problem)
+    for column in _columns_to_check(problem.parameters):
+        if problem.linear:
+            _require_linear(problem, column)
+        _require_derivatives(problem, column)
     return names
+
+
+def _columns_to_check(parameters: np.ndarray) -> list[int]:
+    """Return the first set of parameters, and those in which a number is smallest or largest.
+
+    A term whose factor is 0 for the first path has another one there.
+    """
+    ends = zip(parameters.argmin(axis=1), parameters.argmax(axis=1), strict=True)
+    return list(dict.fromkeys([0, *(int(k) for pair in ends for k in pair)]))[:CHECKED_SETS]
 
 
 def try_functions(problem: Problem, times: Iterable[float]) -> tuple[float, ...]:
@@ -146,7 +159,7 @@ def try_functions(problem: Problem, times: Iterable[float]) -> tuple[float, ...]
 
 def _try_at(problem: Problem, t: float, o: Any) -> tuple[float, ...]:
     """Call every function for the first path at time t and O = o; return its outputs."""
-    p, count = first_parameters(problem), problem.dimension
+    p, count = parameters_of(problem), problem.dimension
     x = problem.start_numbers or _numbers(problem, "start", count, O=o, p=p)
     x = tuple(map(float, x))
     if problem.f is not None:
@@ -182,9 +195,9 @@ def _try_columns(problem: Problem, p: tuple[float, ...]) -> None:
         )
 
 
-def first_parameters(problem: Problem) -> tuple[float, ...]:
-    """Return the parameters of the first path, in the form that functions receive."""
-    return tuple(map(float, problem.parameters[:, 0]))
+def parameters_of(problem: Problem, column: int = 0) -> tuple[float, ...]:
+    """Return the parameters of a set, by default the first path's, as functions receive them."""
+    return tuple(map(float, problem.parameters[:, column]))
 
 
 def _numbers(problem: Problem, name: str, count: int | None, **arguments: Any) -> tuple[float, ...]:
@@ -196,11 +209,11 @@ def _numbers(problem: Problem, name: str, count: int | None, **arguments: Any) -
     return value
 
 
-def _require_linear(problem: Problem) -> None:
+def _require_linear(problem: Problem, column: int) -> None:
     """Raise ValueError unless H agrees with its matrix at random points of several sizes."""
-    p = first_parameters(problem)
+    p = parameters_of(problem, column)
     rng = np.random.default_rng(1)
-    matrix = problem.matrix()
+    matrix = problem.matrix(column)
     for size in SIZES:
         x = size * rng.standard_normal(problem.dimension)
         result = np.array(call_uncompiled(problem, "H", x=tuple(map(float, x)), p=p))
@@ -208,12 +221,12 @@ def _require_linear(problem: Problem) -> None:
         terms = np.abs(matrix) @ np.abs(x) + np.abs(result)
         if not np.all(np.abs(result - product) <= 1e-9 * terms + math.ulp(0.0)):
             raise ValueError(
-                f"H is not a matrix times x (H({x}) = {result}, the matrix gives {product}); "
+                f"H is not a matrix times x (H({x}, {p}) = {result}, the matrix gives {product}); "
                 "set linear=False and use an averaged scheme"
             )
 
 
-def _require_derivatives(problem: Problem) -> None:
+def _require_derivatives(problem: Problem, column: int) -> None:
     """Raise ValueError unless derivatives of H agree with differences, at points near the start
     and at distances of several sizes."""
     if problem.second_derivative is not None and problem.first_derivative is None:
@@ -226,7 +239,7 @@ def _require_derivatives(problem: Problem) -> None:
         x, u, v = centre + 0.5 * size * rng.random(count), *rng.standard_normal((2, count))
         step = DERIVATIVE_STEP * min(size, 1.0)
         try:
-            comparisons = list(_derivatives_at(problem, x, u, v, step))
+            comparisons = list(_derivatives_at(problem, column, x, u, v, step))
         except ValueError:  # H is not defined there
             continue
         for name, value, ends in comparisons:
@@ -234,13 +247,13 @@ def _require_derivatives(problem: Problem) -> None:
 
 
 def _derivatives_at(
-    problem: Problem, x: np.ndarray, u: np.ndarray, v: np.ndarray, step: float
+    problem: Problem, column: int, x: np.ndarray, u: np.ndarray, v: np.ndarray, step: float
 ) -> Iterator[tuple[str, tuple[float, ...], list[tuple[float, ...]]]]:
     """Yield the name and the value of each derivative, and the two values of its difference.
 
     Raises ValueError if a function is not defined at one of the points.
     """
-    p, count = first_parameters(problem), problem.dimension
+    p, count = parameters_of(problem, column), problem.dimension
     points = [_floats(x + k * step * v) for k in (1.0, -1.0)]
     arguments: dict[str, Any] = {"x": _floats(x), "u": _floats(u), "v": _floats(v)}
     ends = [_numbers(problem, "H", count, x=y, p=p) for y in points]

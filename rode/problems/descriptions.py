@@ -48,7 +48,8 @@ def additive(
         `type(x[0])(2.0)` rather than 2.0 to stay in float32.
     B : (p) -> tuple
     dimension : length of x
-    linear : H is a matrix times x. It is checked, and allows K-RODE-Taylor schemes for all K.
+    linear : H is a matrix times x. It is checked for the first set of parameters and for those in
+        which a number is smallest or largest, and allows K-RODE-Taylor schemes for all K.
     parameters : numbers, or arrays with one number a path
     start : numbers, or a function (O, p) -> tuple; zero if None
     observe : (t, x, O, p) -> tuple of outputs; x if None
@@ -62,7 +63,7 @@ def additive(
         With it "2-rode-taylor" takes an H that is not linear, and "1-rode-taylor" does without.
     second_derivative : (x, u, v, p) -> H''(x)(u, v), the derivative of H'(x) u in the direction v
         With both "3-rode-taylor" takes an H that is not linear. Derivatives are compared with
-        differences at four points.
+        differences, for as many sets as `linear` is checked for.
 
     Raises
     ------

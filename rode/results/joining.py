@@ -36,8 +36,8 @@ def join_results(results: Iterable[Result]) -> Result:
     Raises
     ------
     TypeError, ValueError
-        There is no result; two of them have other times, outputs, reductions, seeds, types or other
-        settings; or two have paths of the same number.
+        There is no result; two of them have other times, outputs, functions, reductions, seeds,
+        types or other settings; or two have paths of the same number.
     """
     validation.require_iterable("results", results, "rode.Result")
     values = list(results)

@@ -133,6 +133,7 @@ def fail(error):
     (MemoryError(), 1, "p: out of memory\n"),
     (ComputationFailedError("no convergence"), 1, "p: no convergence\n"),
     (KeyboardInterrupt(), 130, "p: interrupted\n"),
+    (SystemExit(0), 2, "p: code that it has loaded called sys.exit(0)\n"),
 ])  # fmt: skip
 def test_exit_codes(error, code, message, capsys):
     assert run_command("p", lambda: fail(error)) == code

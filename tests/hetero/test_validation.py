@@ -56,10 +56,9 @@ def test_values_are_refused_by_name(check, values, others, error, message):
             check("a", value, *others)
 
 
-@pytest.mark.parametrize(
-    ("value", "closed", "message"),
-    [(0, "right", r"a must lie in \(0, 1\], got 0"), (1, "left", r"a must lie in \[0, 1\), got 1")],
-)
+@pytest.mark.parametrize(("value", "closed", "message"), [
+    (0, "right", r"a must lie in \(0, 1\], got 0"), (1, "left", r"a must lie in \[0, 1\), got 1"),
+])  # fmt: skip
 def test_ends_of_ranges(value, closed, message):
     with pytest.raises(ValueError, match=message):
         check_in_range("a", value, 0, 1, closed=closed)

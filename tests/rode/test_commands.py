@@ -10,9 +10,20 @@ from commands import call_main
 from rode.__main__ import main
 
 MODEL = """\
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
 import rode
 
-problem = rode.relaxation(1.0)
+
+@dataclass
+class Times:
+    tau: float = 1.0
+
+
+problem = rode.relaxation(Times().tau)
 
 
 def made():
@@ -27,6 +38,8 @@ def wrong():
     return rode.relaxation(0.0, tau=-1.0)
 
 
+def leave():
+    sys.exit()
 """
 
 
@@ -72,8 +85,7 @@ def test_a_name_is_needed_only_where_there_are_several_problems(tmp_path, capsys
     assert "which problem? its problems are slow, fast; name one, as in" in err
     path.write_text("import rode\n")
     code, _, err = run(capsys, path, *options)
-    assert code == 2
-    assert "it holds no rode.Problem" in err
+    assert (code, "it holds no rode.Problem" in err) == (2, True)
 
 
 def test_peaks_are_printed_written_and_corrected(model, tmp_path, capsys):
@@ -109,8 +121,7 @@ def test_paths_that_diverge_end_with_1(tmp_path, capsys):
     code, out, err = run(
         capsys, f"{path}:problem", "--h", 0.125, "--paths", 4, "--device", "cpu", "--json"
     )
-    assert code == 1
-    assert json.loads(out)["status"] == "diverged"
+    assert (code, json.loads(out)["status"]) == (1, "diverged")
     assert "4 of 4 paths" in err
 
 
@@ -124,11 +135,15 @@ def test_mistakes_are_explained_with_exit_code_2(model, capsys):
         (model.with_suffix(".txt"),): "PROBLEM must be FILE.py, FILE.py:NAME or one of",
         (f"{model}:problm",): "has no 'problm'; its problems are problem",
         (f"{model}:needs",): "needs start",
-        (f"{model}:wrong",): "model.py, line 15: ValueError: tau must be positive",
+        (f"{model}:wrong",): "model.py, line 26: ValueError: tau must be positive",
+        (f"{model}:leave",): "model.py, line 30: SystemExit",
         (f"{broken}:problem",): "broken.py, line 3: SyntaxError: '(' was never closed",
         (f"{failing}:problem",): "failing.py, line 3: ValueError: tau",
         ("growth", "--device", "banana"): "got 'banana'",
         ("growth", "--t-span", "1", "1"): "--t-span must end after it begins",
+        ("growth", "--t-span", "0", "inf"): "--t-span must be finite, got inf",
+        ("growth", "--h", "0"): "--h must be positive, got 0.0",
+        ("growth", "--every", "0"): "save_every must be an integer in [1, ",
         ("growth", "--quantiles", "2"): "probabilities must lie in [0, 1]",
         ("growth", "--out", "out.xls"): "--out must end with",
         ("growth", "--plot", "out.txt"): "--plot must end with .html",

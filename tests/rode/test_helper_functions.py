@@ -88,14 +88,11 @@ def test_a_helper_that_changes_changes_the_next_problem(monkeypatch):
     np.testing.assert_array_equal(solve(drift).paths, first)
 
 
-@pytest.mark.parametrize(
-    ("H", "words"),
-    [
-        (lambda x, p: (clipped(x[0]),), ("return np.clip(value", "no clip(float64", "min(max")),
-        (lambda x, p: (scipy.special.erf(x[0]),), ("use scipy.special.erf", "math.erf")),
-        (lambda x, p: (TABLE["rate"] * x[0],), ("use TABLE, a dict", "parameters=")),
-    ],
-)
+@pytest.mark.parametrize(("H", "words"), [
+    (lambda x, p: (clipped(x[0]),), ("return np.clip(value", "no clip(float64", "min(max")),
+    (lambda x, p: (scipy.special.erf(x[0]),), ("use scipy.special.erf", "math.erf")),
+    (lambda x, p: (TABLE["rate"] * x[0],), ("use TABLE, a dict", "parameters=")),
+])  # fmt: skip
 def test_what_cannot_be_compiled_is_named_on_one_line(H, words):
     start = r"^H cannot be compiled: test_helper_functions\.py, line"
     with pytest.raises(TypeError, match=start) as caught:

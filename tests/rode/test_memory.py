@@ -30,10 +30,9 @@ def _compiled():
     rode.solve(QUAKE, "averaged-euler", paths=2, reduction=every, **RUN)
 
 
-@pytest.mark.parametrize(
-    "reductions",
-    [("paths",), ("moments",), ("peaks",), ("paths", "moments"), (rode.Quantiles(0.1, 0.5),)],
-)
+@pytest.mark.parametrize("reductions", [
+    ("paths",), ("moments",), ("peaks",), ("paths", "moments"), (rode.Quantiles(0.1, 0.5),),
+])  # fmt: skip
 def test_forecast_is_what_a_run_takes(reductions):
     plan = make_plan(QUAKE, "averaged-euler", paths=4096, reduction=reductions, **RUN)
     forecast = memory_forecast.required_bytes(plan)[hetero.Device("cpu")]

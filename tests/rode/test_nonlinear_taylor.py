@@ -93,11 +93,7 @@ def test_missing_and_wrong_derivatives_are_named():
     for change, error, message in (
         ({first: None}, ValueError, "second_derivative needs first_derivative, got None"),
         ({first: lambda x, v, p: (v[0] - x[0] * v[0],)}, ValueError, "not the derivative of H"),
-        (
-            {second: lambda x, u, v, p: (2.0 * u[0] * v[0],)},
-            ValueError,
-            "second_derivative is not the derivative of first_deriv",
-        ),
+        ({second: lambda x, u, v, p: (2.0 * u[0] * v[0],)}, ValueError, "derivative of first_deri"),
         ({first: lambda x, v, p: (1.0, 2.0)}, TypeError, "must return a tuple of 1 numbers"),
         ({first: 3}, TypeError, "first_derivative must be a function, got 3"),
     ):

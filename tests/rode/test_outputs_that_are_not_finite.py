@@ -47,8 +47,7 @@ def solve(problem, device, reduction, **changes):
 def test_peaks_keep_a_nan_as_numpy_does(problem, device, dtype):
     result = solve(problem, device, "peaks", dtype=dtype)
     np.testing.assert_array_equal(result.peaks, np.max(np.abs(VALUES), axis=0)[None])
-    assert result.status == "diverged"
-    assert "2 of 4 paths" in result.message
+    assert (result.status, "2 of 4 paths" in result.message) == ("diverged", True)
 
 
 def test_every_reduction_shows_what_is_not_finite(problem, device):
@@ -74,7 +73,7 @@ def test_status_tells_of_saved_times_alone(problem, device, reduction):
 def test_parts_and_windows_of_time_forget_nothing(problem, monkeypatch):
     result = rode.solve(problem, "euler", parts=2, device="cpu", reduction="peaks", **SETTINGS)
     assert result.status == "diverged"
-    assert result.message.count("1 of 2 paths") == 2  # each part tells of its own
+    assert result == rode.solve(problem, "euler", device="cpu", reduction="peaks", **SETTINGS)
     assert np.isnan(result.peaks[0, 1])
     monkeypatch.setattr("rode._solver.memory_forecast.BUFFER", 8)
     result = solve(problem, "cpu", "moments", h=0.5)

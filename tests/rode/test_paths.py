@@ -55,10 +55,9 @@ def test_bridge_goes_through_its_ends_and_devices_agree(device, dtype):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(
-    ("tau", "delta", "options"),
-    [(0.05, DELTA, {}), (20.0, DELTA, {}), (1.0, 0.5, {"dtype": "float32", "normals": "fast"})],
-)
+@pytest.mark.parametrize(("tau", "delta", "options"), [
+    (0.05, DELTA, {}), (20.0, DELTA, {}), (1.0, 0.5, {"dtype": "float32", "normals": "fast"}),
+])  # fmt: skip
 @pytest.mark.parametrize("method", ["scan", "bridge"])
 def test_increments_have_their_distribution(device, method, tau, delta, options):
     """The innovation of each step is white noise, within tiles and across their ends."""

@@ -8,21 +8,18 @@ import pytest
 
 import rode
 from rode._solver.plan import make_plan
-from rode._solver.summary import settings_of
+from rode._solver.summary import hash_of_functions, settings_of
 
 QUAKE = rode.kanai_tajimi(start_process=0.3)
 RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-8, "paths": 40, "rng": 2, "device": "cpu"}
 EVERYTHING = ("paths", "moments", "peaks", rode.Quantiles(0.5, 0.9999999, 1.0))
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"reduction": EVERYTHING, "save_every": 3},
-        {"reduction": "peaks"},
-        {"reduction": "moments", "parts": 4},
-    ],
-)
+@pytest.mark.parametrize("settings", [
+    {"reduction": EVERYTHING, "save_every": 3},
+    {"reduction": "peaks"},
+    {"reduction": "moments", "parts": 4},
+])  # fmt: skip
 def test_a_progress_bar_changes_no_bit(settings, monkeypatch, capsys):
     expected = rode.solve(QUAKE, "averaged-euler", **RUN, **settings)
     assert capsys.readouterr().err == ""
@@ -105,20 +102,17 @@ def test_joined_results_are_those_of_all_paths_in_any_order(everything):
     assert rode.join_results([gap, parts[2]]).work == everything.work
 
 
-@pytest.mark.parametrize(
-    ("first", "count", "changes", "message"),
-    [
-        (39, 5, {}, "several have path 39"),
-        (0, 40, {}, "several have path 0"),
-        (40, 5, {"rng": 3}, "key is"),
-        (40, 5, {"reduction": "peaks"}, "equal times and outputs"),
-        (40, 5, {"reduction": ("paths", "moments")}, "reduction is"),
-        (40, 5, {"dtype": "float32"}, "dtype is 'float64' and 'float32'"),
-        (40, 5, {"delta": 2.0**-9}, "fine_steps is 4 and 8"),
-        (40, 5, {"sampling": "exact"}, "sampling is 'path' and 'exact'"),
-        (40, 5, {"save_every": 2}, "equal times"),
-    ],
-)
+@pytest.mark.parametrize(("first", "count", "changes", "message"), [
+    (39, 5, {}, "several have path 39"),
+    (0, 40, {}, "several have path 0"),
+    (40, 5, {"rng": 3}, "key is"),
+    (40, 5, {"reduction": "peaks"}, "equal times and outputs"),
+    (40, 5, {"reduction": ("paths", "moments")}, "reduction is"),
+    (40, 5, {"dtype": "float32"}, "dtype is 'float64' and 'float32'"),
+    (40, 5, {"delta": 2.0**-9}, "fine_steps is 4 and 8"),
+    (40, 5, {"sampling": "exact"}, "sampling is 'path' and 'exact'"),
+    (40, 5, {"save_every": 2}, "equal times"),
+])  # fmt: skip
 def test_results_that_do_not_belong_together_are_refused(
     everything, first, count, changes, message
 ):
@@ -126,15 +120,16 @@ def test_results_that_do_not_belong_together_are_refused(
         rode.join_results([everything, solve_range(first, count, **changes)])
 
 
-def test_settings_tell_coherences_apart():
+def test_settings_tell_coherences_and_functions_apart():
     """Checkpoints and `join_results` would take one computation for another."""
     digests = set()
-    for rho in (0.0, 1.0):
+    for rho, f in ((0.0, lambda t, x, u, p: u), (1.0, lambda t, x, u, p: (u[1], u[0]))):
         noise = rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=[[1.0, rho], [rho, 1.0]])
-        problem = rode.general(lambda t, x, u, p: u, dimension=2, excitation=noise)
+        problem = rode.general(f, dimension=2, excitation=noise)
         settings = {"t_span": (0, 1), "h": 0.5, "paths": 2, "sampling": "exact", "device": "cpu"}
-        digests.add(settings_of(make_plan(problem, "euler", **settings))["hash of excitation"])
-    assert len(digests) == 2
+        found = settings_of(make_plan(problem, "euler", **settings))
+        digests |= {found["hash of excitation"], hash_of_functions(problem)}
+    assert len(digests) == 4
 
 
 def test_problems_and_results_compare_without_an_error():

@@ -16,23 +16,19 @@ def problem(**functions):
     return rode.additive(dimension=1, **relaxation | functions)
 
 
-@pytest.mark.parametrize(
-    "observe",
-    [
-        lambda t, x, O, p: ((2.0 * O if t > 5.0 else O),),
-        lambda t, x, O, p: ((2.0 * O if t < 0.1 else O),),
-        lambda t, x, O, p: (O * (1.0 + 1e-6 * x[0]),),
-        lambda t, x, O, p: (O / (1.0 + x[0] * x[0]),),
-    ],
-)
+@pytest.mark.parametrize("observe", [
+    lambda t, x, O, p: ((2.0 * O if t > 5.0 else O),),
+    lambda t, x, O, p: ((2.0 * O if t < 0.1 else O),),
+    lambda t, x, O, p: (O * (1.0 + 1e-6 * x[0]),),
+    lambda t, x, O, p: (O / (1.0 + x[0] * x[0]),),
+])  # fmt: skip
 def test_slopes_that_vary_at_some_time_or_size_have_no_correction(observe):
     with pytest.raises(ValueError, match="in another way than a constant times O"):
         rode.peak_correction(problem(observe=observe), 0.01)
     for other in (lambda t, x, O, p: (O + math.exp(-x[0]),), lambda t, x, O, p: (O, 2.0 * x[0])):
         rode.peak_correction(problem(observe=other), 0.01)  # not defined, or zero, at some points
-    constant = rode.peak_correction(
-        problem(observe=lambda t, x, O, p: (3.0 * O + x[0] ** 2,)), 0.01
-    )
+    bent = problem(observe=lambda t, x, O, p: (3.0 * O + x[0] ** 2,))
+    constant = rode.peak_correction(bent, 0.01)
     np.testing.assert_allclose(constant, 3.0 * 0.5826 * 0.1, rtol=1e-4)
 
 
@@ -49,19 +45,21 @@ def test_small_terms_that_are_wrong_are_found_where_they_are_large():
         problem(**cubic(0.01))
     with pytest.raises(ValueError, match="H is not a matrix times x"):
         problem(H=lambda x, p: (-x[0] + 1e-9 * x[0] ** 3,), linear=True)
+    # A factor that is 0 for the first path, and for the last, hides a term there.
+    factors = {"parameters": (np.array([0.0, 1.0, 0.0]),), "H": lambda x, p: (-p[0] * x[0] ** 3,)}
+    for wrong in ({"linear": True}, {"first_derivative": lambda x, v, p: (-p[0] * v[0],)}):
+        with pytest.raises(ValueError, match=r"is not (a matrix times x|the derivative of H)"):
+            problem(**factors, **wrong)
 
 
-@pytest.mark.parametrize(
-    ("function", "slope"),
-    [
-        (lambda x: math.sin(10.0 * x), lambda x: 10.0 * math.cos(10.0 * x)),
-        (math.exp, math.exp),
-        (math.tanh, lambda x: 1.0 - math.tanh(x) ** 2),
-        (lambda x: x**5 - 3.0 * x, lambda x: 5.0 * x**4 - 3.0),
-        (lambda x: math.sqrt(1.0 - x * x), lambda x: -x / math.sqrt(1.0 - x * x)),
-        (lambda x: abs(x) * x, lambda x: 2.0 * abs(x)),
-    ],
-)
+@pytest.mark.parametrize(("function", "slope"), [
+    (lambda x: math.sin(10.0 * x), lambda x: 10.0 * math.cos(10.0 * x)),
+    (math.exp, math.exp),
+    (math.tanh, lambda x: 1.0 - math.tanh(x) ** 2),
+    (lambda x: x**5 - 3.0 * x, lambda x: 5.0 * x**4 - 3.0),
+    (lambda x: math.sqrt(1.0 - x * x), lambda x: -x / math.sqrt(1.0 - x * x)),
+    (lambda x: abs(x) * x, lambda x: 2.0 * abs(x)),
+])  # fmt: skip
 def test_right_derivatives_pass_at_all_sizes(function, slope):
     problem(
         H=lambda x, p: (function(x[0]),), first_derivative=lambda x, v, p: (slope(x[0]) * v[0],)

@@ -220,10 +220,9 @@ def test_threads_that_share_a_path_agree(require_cuda):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(
-    ("method", "sampling"),
-    [("averaged-heun", "path"), ("3-rode-taylor", "path"), ("3-rode-taylor", "exact")],
-)
+@pytest.mark.parametrize(("method", "sampling"), [
+    ("averaged-heun", "path"), ("3-rode-taylor", "path"), ("3-rode-taylor", "exact"),
+])  # fmt: skip
 def test_variances_of_the_ground(device, method, sampling):
     """They solve the discrete Lyapunov equation of a scheme."""
     paths = 1 << (14 if device == "cpu" else 20)

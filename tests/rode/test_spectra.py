@@ -116,17 +116,21 @@ def test_records_are_read(tmp_path):
     other = rode.read_record(text, units="m/s2")
     np.testing.assert_allclose(other.values[0], values, atol=1e-6)
     assert other.dt == pytest.approx(0.01)
-    np.testing.assert_allclose(
-        rode.read_record(text, units="cm/s2").values, other.values / 100.0, rtol=1e-12
-    )
+    scaled = rode.read_record(text, units="cm/s2").values
+    np.testing.assert_allclose(scaled, other.values / 100.0, rtol=1e-12)
     spectrum = rode.response_spectrum(other, periods=[0.3])
     assert spectrum.velocity.shape == (1,)
     text.write_text("\n".join(rows[:3] + rows[4:]))
     with pytest.raises(ValueError, match=r"line 4 must be a step of .* fill the gap"):
         rode.read_record(text, units="g")
+    text.write_text("\n".join([*rows, "NaN, NaN"]))
+    with pytest.raises(ValueError, match="line 8 must have finite numbers"):
+        rode.read_record(text, units="g")
     for change, words in (
         (("NPTS=   7", "NPTS=   8"), "must have 8 samples as line 4 says, but has 7"),
         ((".7000000E+00", "NaN"), "line 6 must have finite numbers, got 'NaN'"),
+        (("UNITS OF G", "UNITS OF CM/S/S"), "line 3 says that the unit is CM/S/S, not g: pass"),
+        (("ACCELERATION", "VELOCITY"), "line 3 must be about accelerations"),
         (("NPTS=", "N="), "line 4 must say NPTS= and DT="),
     ):
         file.write_text(AT2.replace(*change))

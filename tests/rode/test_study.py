@@ -50,13 +50,10 @@ def test_schemes_have_their_orders_where_the_noise_is_not_linear(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("convergence", "expectation", "multilevel", "normals", "occupancy", "paths", "peaks"),
-        *("scaling", "solver", "subsets", "variance"),
-    ],
-)
+@pytest.mark.parametrize("name", [
+    *("convergence", "expectation", "multilevel", "normals", "occupancy", "paths", "peaks"),
+    *("scaling", "solver", "subsets", "variance"),
+])  # fmt: skip
 def test_studies_run(tmp_path, name):
     assert main(["run", f"rode-{name}", "--quick", "--out", str(tmp_path)]) == 0
     assert list(tmp_path.glob(f"rode-{name}-*.json"))

@@ -132,14 +132,11 @@ def test_flags_are_compared_on_request():
 # ---- functions of users, and of two arguments -------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "points", "exact"),
-    [
-        ("pow", [(4.0, 0.5), (-3.0, 3.0), (0.1, 0.3), (2.0**-0.5, 2.0**10)], 2),
-        ("hypot", [(3.0, 4.0), (1.0, 1.0), (2.0**-500, 2.0**500)], 1),
-        ("atan2", [(0.0, 1.0), (0.0, -1.0), (1.0, -1e300), (-0.1, 0.2)], 1),
-    ],
-)
+@pytest.mark.parametrize(("name", "points", "exact"), [
+    ("pow", [(4.0, 0.5), (-3.0, 3.0), (0.1, 0.3), (2.0**-0.5, 2.0**10)], 2),
+    ("hypot", [(3.0, 4.0), (1.0, 1.0), (2.0**-500, 2.0**500)], 1),
+    ("atan2", [(0.0, 1.0), (-0.0, -1.0), (1.0, -1e300), (-0.1, 0.2)], 1),
+])  # fmt: skip
 def test_functions_of_two_arguments(name, points, exact):
     scores = tmd.check_libraries(name, points, {"c": "libm.so.6"}, modes="all")
     for score in scores:
@@ -168,6 +165,9 @@ def test_a_list_of_pairs_and_a_reference_on_the_command_line(tmp_path, capsys):
     assert ours.count("rounding up") == ours.count("rounding down") == 3
     with pytest.raises(tmd.CertificateError, match="must be two arguments"):
         read_arguments(path, "pow")
+    path.write_text("1\n-1\n")
+    for name, points in (("zeta", [-1]), ("log", [1])):  # a pole, and a complex value
+        assert read_arguments(path, "f", reference=f"mpmath:{name}")[0] == points
     for arguments, message in (
         (["pow", "1", "2"], "pow has no search here: pass --cases FILE"),
         (["f", "--cases", str(path), "--reference", "nowhere:f"], "cannot be imported"),

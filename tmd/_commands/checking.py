@@ -245,9 +245,9 @@ def _arguments_of(options: argparse.Namespace) -> tuple[list[Any], dict[str, Any
         listed, skipped = read_arguments(
             options.cases, options.function, options.precision, options.reference, options.format
         )
+        _tell_skipped(options.cases, skipped)
         if not listed:
             raise ValueError(f"--cases: {str(options.cases)!r} holds no case")
-        _tell_skipped(options.cases, skipped)
         return listed, {"cases": options.cases, "skipped": sum(skipped.values())}
     if options.reference is not None or options.function in PAIRS:
         raise ValueError(f"{options.function} has no search here: pass --cases FILE")

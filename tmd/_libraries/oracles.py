@@ -90,8 +90,11 @@ def _call(reference: Callable, point: tuple[Fraction, ...]) -> Ball:
     with mpmath.workprec(ctx.prec):
         # Arguments of libraries are binary numbers, which mpmath takes exactly.
         x = [mpmath.ldexp(q.numerator, 1 - q.denominator.bit_length()) for q in point]
-        value = mpmath.mpf(reference(*x))
-        if not mpmath.isfinite(value):
+        try:
+            value = mpmath.mpmathify(reference(*x))
+        except (ValueError, ZeroDivisionError):  # how mpmath reports a pole
+            return arb.nan()
+        if isinstance(value, mpmath.mpc) or not mpmath.isfinite(value):
             return arb.nan()
         mantissa, power = mpmath.frexp(value)
         digits = int(mpmath.ldexp(mantissa, ctx.prec))

@@ -219,14 +219,16 @@ def load_object(argument: str, name: str) -> Any:
         raise ValueError(f"{argument} must be written module:NAME, got {name!r}")
     module, _, attribute = name.partition(":")
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
+        loaded = importlib.import_module(module)
+    except Exception as error:
+        reason = f"({type(error).__name__}: {error})"
+        hint = "; is its folder on PYTHONPATH?" if isinstance(error, ImportError) else ""
         raise ValueError(
-            f"{argument}: module {module!r} cannot be imported ({error}); is its folder on "
-            "PYTHONPATH?"
-        ) from None
-    except AttributeError:
-        raise ValueError(f"{argument}: module {module!r} has no {attribute!r}") from None
+            f"{argument}: module {module!r} cannot be imported {reason}{hint}"
+        ) from error
+    if not hasattr(loaded, attribute):
+        raise ValueError(f"{argument}: module {module!r} has no {attribute!r}")
+    return getattr(loaded, attribute)
 
 
 def hash_values(f: Function, points: Iterable[Fraction]) -> str:

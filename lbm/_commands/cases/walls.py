@@ -61,8 +61,8 @@ def _read_type(table: Table, key: str, types: tuple[str, ...]) -> type[Condition
         return CONDITIONS[table.choice(key, types)]
     try:
         kind = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise table.error(key, f"cannot be imported: {error}") from None
+    except Exception as error:  # the module is a user's
+        raise table.error(key, f"cannot be imported: {type(error).__name__}: {error}") from error
     if not (isinstance(kind, type) and issubclass(kind, Condition)):
         raise table.error(key, f"must name a class that derives from lbm.Condition, got {kind!r}")
     return kind

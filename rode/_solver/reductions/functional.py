@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -75,6 +76,12 @@ class Functional(Reduction):
         """Return the same functional under another name, to have it for several levels."""
         return Functional(name, **self.functions)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what a pickle holds: functions by value, so that results go to other processes."""
+        from hetero.numba_internals.pickling import pickle_by_value
+
+        return _from_pickle, (pickle_by_value((self.name, self.functions)),)
+
     @property
     def fold(self) -> Fold:
         """The user's state."""
@@ -87,6 +94,12 @@ class Functional(Reduction):
         final = self.functions.get("final")
         value = numbers[0] if final is None else final(numbers)
         state[self.name] = np.array(np.broadcast_to(value, numbers[0].shape))
+
+
+def _from_pickle(data: bytes) -> Functional:
+    """Return a functional from the pickle of its name and functions."""
+    name, functions = pickle.loads(data)
+    return Functional(name, **functions)
 
 
 @functools.lru_cache(maxsize=64)

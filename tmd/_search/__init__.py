@@ -54,10 +54,10 @@ MAX_BATCHES_IN_FLIGHT = {"cpu": 1, "cuda": 3}
 On the CPU a batch is done when `start_batch` returns, so that more would only take memory.
 """
 
-FIRST_BATCH = {"cpu": 2.0**-10, "cuda": 1.0}
+FIRST_BATCH = {"cpu": 2.0**-10, "cuda": 0.25}
 """Size of the first batch of a search as a share of the others; each is twice as large as the last.
 
-A batch takes a minute on a slow CPU."""
+A batch takes a minute on a slow CPU; a GPU waits for the models of its first one."""
 
 EXHAUSTIVE_ARGUMENTS_PER_BATCH = {"cpu": 1 << 27, "cuda": 1 << 36}
 """Number of arguments in a batch whose arguments are all checked (not tuned)."""

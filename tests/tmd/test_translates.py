@@ -1,7 +1,9 @@
 """Blocks that differ by constants are searched together, and no case is missed."""
 
+from dataclasses import replace
 from fractions import Fraction
 
+import flint
 import numba
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import tmd
 from hetero.jit import serial
 from tmd._search.formulas.lattice_formulas import find_intervals, may_have_case
 from tmd.certificates import COLUMNS
+from tmd.functions import load_function
 
 MEMBERS = 40
 
@@ -54,6 +57,12 @@ def test_no_point_is_missed(log2_count, log2_bound):
     random = slice(0, 300)
     expected = 2.0 ** (log2_count + log2_bound - 52)
     assert possible[random].mean() < exists[random].mean() + 2.5 * expected
+
+
+def test_a_wrong_constant_of_a_user_is_refused():
+    function = replace(load_function("log10"), name="mine", doubling=lambda: flint.arb(2).log())
+    with pytest.raises(ValueError, match=r"mine: doubling\(\) must be f\(2x\) - f\(x\)"):
+        tmd.search(function, (4, 64), bits=16, precision=30, device="cpu")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tmd._search.blocks import Block
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import Shape
 from tmd._search.taylor_models import Models, Scale, make_model
-from tmd.formats import format_fraction
+from tmd.formats import Run, format_fraction
 from tmd.functions.function import Function, ball, working_precision
 
 T = TypeVar("T")
@@ -219,7 +219,19 @@ def _find_translates(function: Function, blocks: Sequence[Block]) -> list[list[i
     for i, block in enumerate(blocks):
         if function.doubling and block.run.sign > 0 and block.run.count >= LEAST_TRANSLATE:
             groups.setdefault(block.shape, []).append(i)
-    return [group for group in groups.values() if len(group) >= FEWEST_TRANSLATES]
+    found = [group for group in groups.values() if len(group) >= FEWEST_TRANSLATES]
+    for group in found:
+        _check_doubling(function, blocks[group[0]].run, blocks[group[-1]].run)
+    return found
+
+
+def _check_doubling(function: Function, first: Run, last: Run) -> None:
+    """Refuse a function of a user whose values do not differ as it says."""
+    assert function.doubling is not None
+    with working_precision(256):
+        low, high = (function.enclosure(ball(run.argument(0))) for run in (first, last))
+        if not (high - low).overlaps((last.quantum - first.quantum) * function.doubling()):
+            raise ValueError(f"function {function.name}: doubling() must be f(2x) - f(x)")
 
 
 def _require_few_cases(arguments: int, bits: int, scale: Scale) -> None:

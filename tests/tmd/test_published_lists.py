@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from flint import arb, ctx
 
 from benchmarks.tmd_lists import RECORDS, check_published, main, read_list
 from tmd import checker
@@ -36,6 +37,19 @@ def test_published_lists(number):
     assert check_published(record, RECORDS, sample=50) > 1000
     cases = {case[0] for rows in read_list(RECORDS / record["file"]).values() for case in rows}
     assert cases >= PUBLIC.get(record["function"], set())
+
+
+def test_the_list_of_exp_confirms_that_of_log():
+    """If exp(y) is close to a float x, log(x) is even closer to y."""
+    log = {float.fromhex(case[0]): case[1] for rows in
+           read_list(RECORDS / "tmd-log-cases.txt.xz").values() for case in rows}  # fmt: skip
+    lines = (RECORDS / "tmd-exp-cases.txt").read_text().splitlines()
+    cases = [line.split()[:2] for line in lines if not line.startswith("#")]
+    floats = [y for y in (float.fromhex(x) for x, kind in cases if kind == "F") if abs(y) >= 16]
+    normal = [y for y in floats if -708 < y < 709]
+    ctx.prec = 200
+    assert {log[float(arb(y).exp().mid())] for y in normal} == {"F"}
+    assert len(normal) > 2000
 
 
 def test_a_campaign_becomes_a_list_and_is_compared_with_it(tmp_path, capsys):

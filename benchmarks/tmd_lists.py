@@ -1,7 +1,7 @@
 """`python -m benchmarks.tmd_lists FOLDER ...`: the published lists, from folders of `tmd campaign`.
 
 Each finished binade is proved by `tmd/checker.py`, which shares no code with the search. Then the
-lists and a record with a row for each binade are written. `--compare` compares folders with the
+lists and a record with a row for each binade are written; lists of other functions stay. `--compare` compares folders with the
 record instead: whoever searches a binade again gets the same hash. `--check` compares the published
 lists with the record, and `--unpack` writes the certificates and the lists that they certify.
 """
@@ -182,7 +182,8 @@ def check_published(record: dict, target: Path, sample: int) -> int:
     for row in record["binades"]:
         rows = binades.get(row[0], [])
         proof = {"cases": rows, "windows": row[6], "certificate": row[7]}
-        if (row[3] and tuple(row[3:6]) not in rows) or (
+        is_listed = (row[5] or 0) >= record["listed_from"]
+        if (is_listed and tuple(row[3:6]) not in rows) or (
             is_complete and describe(row[0], proof) != row
         ):
             raise ValueError(f"{record['file']} differs from the record in the binade {row[0]}")
@@ -287,13 +288,16 @@ def main(argv: list[str] | None = None) -> int:
         record = json.loads(path.read_text())
         return int(sum(compare(folder, record) for folder in options.folders) > 0)
     if options.folders:
-        least, lists = dict(pair.split("=") for pair in options.least), []
+        least = dict(pair.split("=") for pair in options.least)
+        machine = json.loads(options.facts.read_text()) if options.facts else facts()
+        stored = json.loads(path.read_text())["lists"] if path.exists() else []
+        lists = {x["function"]: x for x in stored}
         for folder in options.folders:
             question = json.loads((folder / "campaign.json").read_text())
             fewest = int(least.get(question["function"], question["bits"] - 1))
-            lists.append(collect(folder, options.out, options.windows, options.processes, fewest))
-        machine = json.loads(options.facts.read_text()) if options.facts else facts()
-        write_json(path, {"facts": machine, "lists": lists})
+            found = collect(folder, options.out, options.windows, options.processes, fewest)
+            lists[question["function"]] = {**found, "facts": machine}
+        write_json(path, {"lists": [*lists.values()]})
     if options.page:
         write_page(json.loads(path.read_text()))
     return 0

@@ -446,7 +446,8 @@ class Checker(Statement):
                 k = self._block_of(near) or 0
             b = self.blocks[k]
             is_short = b["algorithm"] == "balls"
-            length = min(64 if is_short else 1 << b["domain"], b["count"])
+            length = 64 if is_short else self._window_length(b)
+            length = min(length, b["count"])
             begin = self.random.randrange(b["count"] - length + 1)
             if near is not None:
                 number = int(abs(near) / Fraction(2) ** b["quantum"]) - b["first"]
@@ -468,8 +469,18 @@ class Checker(Statement):
         kinds = {n: self.find_kind(self.argument(b, n), b["ulp"]) for n in numbers}
         return {n: kind for n, kind in kinds.items() if kind is not None and kind in self.kinds}
 
-    def _candidates(self, b: dict, begin: int, length: int) -> list[int]:
-        """Return all arguments of a window whose values may be cases, from a line."""
+    def _window_length(self, b: dict) -> int:
+        """Return the number of arguments of a window, of which most must be far from breakpoints.
+
+        Lines of sub-domains are of no use where subnormal arguments are too far apart.
+        """
+        length = 1 << b["domain"]
+        while length > 64 and self._line(b, 0, length)[2] > 1 << (WINDOW_BITS - 5):
+            length //= 2
+        return length
+
+    def _line(self, b: dict, begin: int, length: int) -> tuple[int, int, int]:
+        """Return value, slope and error of a line through a window, in half ulps modulo 1."""
         first, last = self.argument(b, begin), self.argument(b, begin + length - 1)
         ctx.prec = 320 + 4 * abs(exponent(first))
         scale = arb(2) ** (1 - b["ulp"])  # in half ulps breakpoints of both kinds are integers
@@ -483,7 +494,12 @@ class Checker(Statement):
         unit = 1 << WINDOW_BITS
         e = int((error * unit).upper().ceil().unique_fmpz()) + 2 * length + 4
         v, a = (int((z * unit).floor().mid().floor().unique_fmpz()) % unit for z in (start, slope))
-        numbers: list[int] = []
+        return v, a, e
+
+    def _candidates(self, b: dict, begin: int, length: int) -> list[int]:
+        """Return all arguments of a window whose values may be cases, from a line."""
+        v, a, e = self._line(b, begin, length)
+        unit, numbers = 1 << WINDOW_BITS, list[int]()
         x = 0
         while True:
             value = (v + e + a * x) % unit

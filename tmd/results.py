@@ -132,6 +132,11 @@ class Cases(Sequence[Case]):
         return f"<{len(self)} cases of {self._name}>"
 
     @property
+    def blocks(self) -> list[tuple[Plan, BlockCases]]:
+        """The blocks that were searched, by growing arguments, with the cases of each."""
+        return self._blocks
+
+    @property
     def searched(self) -> int:
         """Number of arguments that were searched."""
         return sum(plan.block.run.count for plan, _ in self._blocks)

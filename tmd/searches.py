@@ -14,7 +14,6 @@ from hetero.devices import resolve
 from hetero.display.progress_bar import IGNORE, open_bar
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
-from tmd._search import search_stretches
 from tmd._search.blocks import split_domain
 from tmd._search.cases import BlockCases, block_record, hash_plans, make_certificate
 from tmd._search.checkpoint import open_checkpoint
@@ -22,6 +21,7 @@ from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.planning import MAX_BITS, Plan, count_arguments, plan_search
 from tmd._search.sharing import search_shared
 from tmd._search.taylor_models import ROUNDINGS, Scale
+from tmd._search.translates import search_in_groups
 from tmd.formats import Format, Precision, format_fraction, to_interval
 from tmd.functions.function import NAMES, Function, hash_values, load_function
 from tmd.results import Cases, Result
@@ -137,7 +137,8 @@ def search(
     bar = open_bar(f"{name}: planning", 1.0) if progress else nullcontext()
     with engine.raised_by_all(), region("planning"), bar:
         blocks, trivial = split_domain(f, lo, hi, fmt, bits)
-        plan = plan_search(f, blocks, bits, Scale.for_rounding(rounding), algorithm, division)
+        scale, joins = Scale.for_rounding(rounding), engine.is_single
+        plan = plan_search(f, blocks, bits, scale, algorithm, division, joins)
         arguments, algorithms = count_arguments(plan.plans), plan.describe_algorithms()
         chosen = resolve(engine.local, work=arguments, break_even=BREAK_EVEN)
     where = "workers" if engine.is_elsewhere else chosen
@@ -161,8 +162,7 @@ def search(
             if progress:
                 total = count_arguments(stretch.plan for stretch in missing.values())
                 advance = stack.enter_context(open_bar(name, total))
-            searched = search_stretches(f, missing.values(), chosen, advance)
-            for number, cases_of_block in zip(missing, searched, strict=True):
+            for number, cases_of_block in search_in_groups(f, missing, chosen, advance):
                 finished[number] = cases_of_block
                 if store is not None:
                     store.add(number, cases_of_block)

@@ -36,8 +36,8 @@ def test_a_campaign_continues_and_covers_all_arguments(tmp_path, capsys, monkeyp
     capsys.readouterr()
     assert run(folder, *exponents, "--json") == 0
     report = json.loads(capsys.readouterr().out)
-    assert (report["binades"], report["done"], report["seconds_left"]) == (12, 12, 0.0)
-    assert sorted(report["refused"]) == ["negative-1", "negative-2"]
+    assert (report["binades"], report["done"], report["seconds_left"]) == (10, 10, 0.0)
+    assert report["refused"] == {}  # no binades beyond the end of the domain are listed
     whole = [
         case.hex
         for ends in ((Fraction(-1), Fraction(-1, 16)), (Fraction(1, 8), 8))

@@ -1,26 +1,38 @@
-"""Campaigns by `tmd.search`, a binade of one sign after the other."""
+"""Campaigns by `tmd.search`, a binade of one sign after the other, or several that go together."""
 
 from __future__ import annotations
 
 import _thread
 import json
+import math
 import threading
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from hetero.data_files.atomic_files import lock_name, write_json
+from hetero.devices import resolve
 from tmd._campaigns.campaign import Campaign, Progress
+from tmd._search.blocks import split_domain
+from tmd._search.cases import block_record, make_certificate
+from tmd._search.translates import MOST_MEMBERS
 from tmd.errors import CheckpointError
-from tmd.formats import Format, Precision
+from tmd.formats import Format, Precision, format_fraction
 from tmd.functions import load_function
+from tmd.functions.function import ball, exponent_of_ball, working_precision
+from tmd.results import Cases, Result
+
+
+Domain = tuple[Fraction, Fraction]
 
 
 def list_binades(
     function: str, precision: Precision, exponents: list[int] | None
-) -> dict[str, tuple[Fraction, Fraction]]:
+) -> dict[str, Domain]:
     """Return the domain of each sign and exponent by its name, from exponent 0 outwards."""
-    fmt, is_even_or_odd = Format.create(precision), bool(load_function(function).symmetry)
+    fmt, f = Format.create(precision), load_function(function)
     if exponents is None:
         if fmt.argument_exponent_range is None:
             raise ValueError("--exponents FIRST LAST is needed: the precision has no limits itself")
@@ -28,45 +40,68 @@ def list_binades(
         low -= fmt.argument_precision - 1
     else:
         low, high = exponents
-    domains = {}
+    domains: dict[str, Domain] = {}
     for e in sorted(range(low, high + 1), key=abs):
         if fmt.quantum(e) is None:
             continue
         near, far = Fraction(2) ** e, Fraction(2) ** (e + 1)
         domains[f"positive-{e}"] = near, far
-        if not is_even_or_odd:
+        if not f.symmetry and (f.domain[0] is None or -near > f.domain[0]):
             # All arguments with this exponent: the first that is smaller begins beyond the domain.
             shift = near / (1 << 80)
             domains[f"negative-{e}"] = -far + shift, -near + shift
     return domains
 
 
-def search_binades(campaign: Campaign, domains: dict[str, tuple[Fraction, Fraction]]) -> Progress:
+def list_bands(function: str, domains: dict[str, Domain], most: int) -> list[list[str]]:
+    """Return the names of the binades that one search takes at most, in their order.
+
+    Several of them are translates of each other: at most so many successive binades whose values
+    have one exponent and one sign.
+    """
+    f = load_function(function)
+    if f.doubling is None:
+        return [[name] for name in domains]
+    bands: dict[tuple, list[str]] = {}
+    with working_precision(64):
+        for name, (near, far) in sorted(domains.items(), key=lambda item: item[1]):
+            y = f.enclosure(ball((near + far) / 2))
+            bands.setdefault((exponent_of_ball(y), bool(y < 0)), []).append(name)
+    return [
+        band[begin : begin + most]
+        for band in sorted(bands.values(), key=lambda band: min(map([*domains].index, band)))
+        for begin in range(0, len(band), most)
+    ]
+
+
+def search_binades(campaign: Campaign, domains: dict[str, Domain]) -> Progress:
     """Search binades until the budget is spent."""
     searched = 0
-    for name, domain in domains.items():
+    device = resolve(campaign.device, work=math.inf, break_even=0)
+    for band in list_bands(campaign.function, domains, MOST_MEMBERS[device.kind]):
         if campaign.is_over:
             break
-        if campaign.has(name) or name in _refused(campaign):
-            continue
-        with campaign.lock(name) as is_ours:
-            if not is_ours or campaign.has(name):  # another process searches it, or has done so
+        with campaign.lock(band[0]) as is_ours:
+            refused = _refused(campaign)
+            missing = [name for name in band if not campaign.has(name) and name not in refused]
+            if not is_ours or not missing:  # another process searches them, or has done so
                 continue
             try:
-                result = _search_until(campaign, name, domain)
+                result = _search_until(campaign, missing, domains)
             except CheckpointError:
                 raise
             except ValueError as error:  # such as a domain where nothing has a value
                 with lock_name(campaign.folder / "refused.lock", wait=True):  # others write it, too
-                    refused = _refused(campaign) | {name: str(error)}
+                    refused = _refused(campaign) | dict.fromkeys(missing, str(error))
                     write_json(campaign.folder / "refused.json", refused)
                 continue
             if result is None:
                 break
-            campaign.write(name, result.lines(), result.certificate)
-            (campaign.folder / f"{name}.blocks").unlink(missing_ok=True)
+            for name, part in split_result(result, {name: domains[name] for name in missing}):
+                campaign.write(name, part.lines(), part.certificate)
+                campaign.tell(f"{name}: {len(part.cases)} cases, hardness {part.hardness}")
+            (campaign.folder / f"{missing[0]}.blocks").unlink(missing_ok=True)
             searched += result.cases.searched
-            campaign.tell(f"{name}: {len(result.cases)} cases, hardness {result.hardness}")
     refused = _refused(campaign)
     done = sum(campaign.has(name) or name in refused for name in domains)
     rate = searched / (time.monotonic() - campaign.begun)
@@ -81,8 +116,32 @@ def _refused(campaign: Campaign) -> dict[str, str]:
     return refused
 
 
-def _search_until(campaign: Campaign, name: str, domain: tuple[Fraction, Fraction]) -> Any:
-    """Return the result of a binade; None if the budget ends, when finished blocks stay stored."""
+def split_result(result: Result, domains: dict[str, Domain]) -> Iterator[tuple[str, Result]]:
+    """Yield the results of the binades of a search, as a search of each one would return them."""
+    if len(domains) == 1:
+        yield next(iter(domains)), result
+        return
+    f, fmt = load_function(result.function), result.format
+    pairs = {plan.block: (plan, cases) for plan, cases in result.cases.blocks}
+    keys = "function", "domain", "bits", "precision", "argument_precision", "rounding"
+    question = {key: result.certificate[key] for key in keys}
+    for name, domain in domains.items():
+        blocks, trivial = split_domain(f, *domain, fmt, result.bits)
+        own = [pairs[block] for block in blocks]
+        ends = {"domain": [*map(format_fraction, domain)]}
+        certificate = make_certificate(question | ends, trivial, [block_record(*p) for p in own])
+        cases = Cases(f.name, fmt, own)
+        yield name, replace(
+            result, domain=domain, cases=cases, undecided=sorted(cases.undecided),
+            certificate=certificate,
+        )  # fmt: skip
+
+
+def _search_until(campaign: Campaign, names: list[str], domains: dict[str, Domain]) -> Any:
+    """Return the result of successive binades; None if the budget ends.
+
+    Finished blocks stay stored then.
+    """
     import tmd
 
     deadline = _Deadline(campaign.end)
@@ -90,10 +149,10 @@ def _search_until(campaign: Campaign, name: str, domain: tuple[Fraction, Fractio
         with deadline:
             return tmd.search(
                 campaign.function,
-                domain,
+                (domains[names[0]][0], domains[names[-1]][1]),
                 bits=campaign.bits,
                 precision=campaign.precision,
-                checkpoint=campaign.folder / f"{name}.blocks",
+                checkpoint=campaign.folder / f"{names[0]}.blocks",
                 progress=campaign.show_progress,
                 device=campaign.device,
             )

@@ -12,7 +12,7 @@ from tmd._search.blocks import Block, split_domain
 from tmd._search.cases import COLUMNS, BlockCases, find_contradiction
 from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.formulas.line_formulas import Shape
-from tmd._search.planning import MAX_BALL_ARGUMENTS, ONE_BY_ONE, Plan, is_valid_shape
+from tmd._search.planning import LATTICE, MAX_BALL_ARGUMENTS, ONE_BY_ONE, Plan, is_valid_shape
 from tmd._search.taylor_models import Scale
 from tmd.errors import CertificateError
 from tmd.formats import Format, to_fraction
@@ -69,7 +69,7 @@ def _certified_plan(certificate: dict, number: int, block: Block, record: list) 
     if not all(map(is_count, numbers)) or not re.fullmatch("[0-9a-f]{24}", str(c["hash"])):
         raise CertificateError(f"certificate: block {number} has an invalid count or hash")
     # In tuples, because the values may be of any type, also unhashable ones.
-    algorithms, divisions = (*ALGORITHMS, "exhaustive", "balls"), (*DIVISIONS,)
+    algorithms, divisions = (*ALGORITHMS, LATTICE, "exhaustive", "balls"), (*DIVISIONS,)
     if c["algorithm"] not in algorithms or c["division"] not in divisions:
         raise CertificateError(f"certificate: block {number} has an unknown algorithm or division")
     shape, degree = Shape(*sizes[:4]), c["degree"]
@@ -98,6 +98,7 @@ def _check_uniform(plans: list[Plan]) -> None:
     """Check that all blocks were searched by one call of `search`: one algorithm, one division."""
     divisions = {p.division for p in plans}
     algorithms = {p.algorithm for p in plans} - {"balls"}
-    if len(divisions) > 1 or (len(algorithms) > 1 and algorithms != {"clipped", "exhaustive"}):
+    automatic = {"clipped", "exhaustive", LATTICE}
+    if len(divisions) > 1 or (len(algorithms) > 1 and not algorithms <= automatic):
         names = ", ".join(sorted(divisions | algorithms))
         raise CertificateError(f"certificate: no single search uses all of {names}")

@@ -12,7 +12,7 @@ import collections
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ from tmd._search.planning import Batch, Plan, Stretch
 from tmd._search.taylor_models import FRACTION_BITS, Model, Models, make_model
 from tmd.functions.function import Function
 
+T = TypeVar("T")
+
 HALF_UNIT = 1 << 62
 """Half a test unit in units of 2^-63: no distance from an integer is larger."""
 
@@ -52,10 +54,10 @@ MAX_BATCHES_IN_FLIGHT = {"cpu": 1, "cuda": 3}
 On the CPU a batch is done when `start_batch` returns, so that more would only take memory.
 """
 
-FIRST_BATCH = {"cpu": 2.0**-10, "cuda": 1.0}
+FIRST_BATCH = {"cpu": 2.0**-10, "cuda": 0.25}
 """Size of the first batch of a search as a share of the others; each is twice as large as the last.
 
-A batch takes a minute on a slow CPU."""
+A batch takes a minute on a slow CPU; a GPU waits for the models of its first one."""
 
 EXHAUSTIVE_ARGUMENTS_PER_BATCH = {"cpu": 1 << 27, "cuda": 1 << 36}
 """Number of arguments in a batch whose arguments are all checked (not tuned)."""
@@ -70,11 +72,14 @@ class Loops(Protocol):
         A GPU works on it while the host goes on; a CPU has finished it.
         """
 
-    def finish_batch(self, ticket: Any) -> tuple[int, int, np.ndarray, np.ndarray]:
+    def finish_batch(
+        self, ticket: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Await a batch, and return its results.
 
         They are the numbers of sub-domains that failed phase 1 and of pieces that failed phase 2,
-        and the numbers of the candidates with the upper words of their values, unsorted.
+        of each translate, and the numbers of the candidates with the upper words of their values,
+        unsorted.
         """
 
     def count_failing_subdomains(self, batch: Batch, plan: Plan) -> int:
@@ -108,7 +113,7 @@ def search_stretches(
     """
     phases, parts = loops(device), []
     batches = _start_batches(function, stretches, device, phases)
-    for stretch, batch, ticket in _run_ahead(batches, MAX_BATCHES_IN_FLIGHT[device.kind]):
+    for stretch, batch, ticket in run_ahead(batches, MAX_BATCHES_IN_FLIGHT[device.kind]):
         plan = stretch.plan
         if batch is None:
             advance(plan.block.run.count)
@@ -145,9 +150,9 @@ def _start_batches(
         yield _StartedBatch(stretch, batch, ticket)
 
 
-def _run_ahead(batches: Iterable[_StartedBatch], count: int) -> Iterator[_StartedBatch]:
-    """Yield the batches in order, each when `count` of them are started."""
-    started: collections.deque[_StartedBatch] = collections.deque()
+def run_ahead(batches: Iterable[T], count: int) -> Iterator[T]:
+    """Yield started batches in order, each when `count` of them are started."""
+    started: collections.deque[T] = collections.deque()
     for batch in batches:
         started.append(batch)
         if len(started) >= count:

@@ -113,13 +113,16 @@ def find_contradiction(plan: Plan, counts: Sequence[int], cases: int, undecided:
 
 
 def decide_candidates(
-    function: Function, plan: Plan, batch: Batch, result: tuple[int, int, np.ndarray, np.ndarray]
+    function: Function,
+    plan: Plan,
+    batch: Batch,
+    result: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
 ) -> BlockCases:
-    """Return the cases among the candidates of a batch.
+    """Return the cases among the candidates of a batch of one block.
 
     `result` is what `finish_batch` of the loops returned.
     """
-    survivors, pieces, numbers, words = result
+    (survivors,), (pieces,), numbers, words = result
     size = np.uint64(plan.shape.super_block)
     super_block = (numbers >> size).astype(np.int64)
     index = numbers + (np.uint64(batch.first) << size)
@@ -146,7 +149,7 @@ def decide_candidates(
         is_case[i], middle[i], value[i] = verdict
         error[i] = BALL_ERROR
     subdomains = int(batch.subdomain_counts.sum())
-    counts = [subdomains, survivors, pieces, in_block.size, unsure.size]
+    counts = [subdomains, int(survivors), int(pieces), in_block.size, unsure.size]
     return BlockCases(
         index[is_case], middle[is_case], value[is_case], error[is_case], counts, undecided
     )

@@ -24,8 +24,9 @@ from hetero.jit import parallel, serial
 from tmd._search.cpu_rows import make_row, make_vector_row
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas import line_formulas as lines
+from tmd._search.formulas.lattice_formulas import find_intervals, may_have_case
 from tmd._search.formulas.wide_integer_formulas import add
-from tmd._search.planning import Batch, Plan
+from tmd._search.planning import LATTICE, Batch, Plan, count_by_member
 
 _U = np.uint64
 
@@ -100,6 +101,52 @@ def _make_test_subdomains(test_row: Callable) -> Callable:
                 sizes[i] = n
 
     return test_subdomains
+
+
+@parallel
+def _test_translates(super_blocks, shape, count, members, step, origin, failing, sizes):
+    """Test the sub-domains of all translates, as `test_subdomains` does.
+
+    A row of `failing` may be too short for its sub-domains; `sizes` counts all of them.
+    """
+    table, subdomain_counts, offsets, bounds = super_blocks
+    size, subdomain = _U(shape.super_block), _U(shape.subdomain)
+    log2_subdomains = size - subdomain
+    packets = 1 << (shape.super_block - shape.subdomain - shape.packet - 5)
+    per_member = subdomain_counts.size // members
+    for i in numba.prange(sizes.size):
+        block = (origin + i) // packets
+        begin = _U(origin + i - block * packets) << _U(shape.packet + 5)
+        n = 0
+        for l in range(lines.LANES):
+            number = begin + _U(l)
+            t = lines.taylor_coefficients(table, block, number << subdomain, size)
+            b, b1, b2, b3, a, a1, a2 = lines.line_differences(
+                t, log2_subdomains - _U(5), size, subdomain
+            )
+            b = b[0] + offsets[block], b[1]
+            for _ in range(1 << shape.packet):
+                if number < subdomain_counts[block]:
+                    slope = lines.fraction_as_float(a[0])
+                    place = find_intervals(
+                        slope, b[0] << _U(1), step, members, count, bounds[block]
+                    )
+                    for begin_of_part in range(0, members, _MEMBERS_AT_ONCE):
+                        part = range(begin_of_part, min(begin_of_part + _MEMBERS_AT_ONCE, members))
+                        found = False
+                        for k in part:
+                            found |= may_have_case(place, k)
+                        if found:
+                            for k in part:
+                                if may_have_case(place, k):
+                                    if n < failing.shape[1]:
+                                        of_member = _U(k * per_member + block) << log2_subdomains
+                                        failing[i, n] = of_member + number
+                                    n += 1
+                number += _U(lines.LANES)
+                b, b1, b2 = add(b, b1), add(b1, b2), add(b2, b3)
+                a, a1 = add(a, a1), add(a1, a2)
+        sizes[i] = n
 
 
 def _make_test_pieces(test: Callable, read: Callable) -> Callable:
@@ -180,27 +227,31 @@ _CHUNK = 1 << 16
 _PACKETS = 1 << 9
 """Packets that one call of phase 1 processes (not tuned)."""
 
+_MEMBERS_AT_ONCE = 64
+"""Translates that vectors test before a branch."""
+
 _CANDIDATES_PER_PIECE = 8
 """Columns for candidates in phase 3. Chunks in which a piece has more are done again."""
 
 
 class _Ticket(NamedTuple):
-    """Counts of failing sub-domains and pieces, and arrays of candidates, one for each chunk."""
+    """Counts of failing sub-domains and pieces of each translate; candidates in chunks."""
 
-    counts: list[int]
+    counts: np.ndarray
     numbers: list[np.ndarray]
     words: list[np.ndarray]
 
 
 def start_batch(batch: Batch, plan: Plan) -> _Ticket:
     """Search the super-blocks of a batch; `finish_batch` returns the candidates."""
-    ticket = _Ticket([0, 0], [], [])
+    ticket = _Ticket(np.zeros((2, batch.members), np.int64), [], [])
     if plan.algorithm == "exhaustive":
         pieces = _list_all_pieces(batch, plan.shape)
     else:
         pieces = _list_failing_pieces(batch, plan, ticket.counts)
+    log2_pieces = plan.shape.super_block - plan.shape.piece
     for ids in pieces:
-        ticket.counts[1] += ids.size
+        ticket.counts[1] += count_by_member(batch, ids >> _U(log2_pieces))
         width = _CANDIDATES_PER_PIECE
         while True:
             numbers = np.empty((ids.size, width), np.uint64)
@@ -227,31 +278,42 @@ def _list_all_pieces(batch: Batch, shape: lines.Shape) -> Iterator[np.ndarray]:
 
 def _list_failing_subdomains(batch: Batch, plan: Plan) -> Iterator[np.ndarray]:
     """Yield the numbers of the sub-domains that fail phase 1, in chunks."""
-    shape, test_subdomains = plan.shape, _loops(plan.algorithm, plan.division).test_subdomains
+    shape, members, width = plan.shape, batch.members, lines.LANES << plan.shape.packet
     super_blocks = lines.SuperBlocks(
         batch.table, batch.subdomain_counts, batch.offsets, batch.bounds
     )
     count = batch.bounds.dtype.type(1 << shape.subdomain)
-    packets = batch.subdomain_counts.size << (
+    packets = (batch.subdomain_counts.size // members) << (
         shape.super_block - shape.subdomain - shape.packet - 5
     )
     for begin in range(0, packets, _PACKETS):
         sizes = np.empty(min(_PACKETS, packets - begin), np.int64)
-        rows = np.empty((sizes.size, lines.LANES << shape.packet), np.uint64)
-        test_subdomains(super_blocks, shape, count, begin, rows, sizes)
+        while True:
+            rows = np.empty((sizes.size, width), np.uint64)
+            if plan.algorithm == LATTICE:
+                _test_translates(
+                    super_blocks, shape, count, members, batch.step, begin, rows, sizes
+                )
+            else:
+                loops = _loops(plan.algorithm, plan.division)
+                loops.test_subdomains(super_blocks, shape, count, begin, rows, sizes)
+            if (longest := int(sizes.max())) <= width:
+                break
+            width = longest
         yield _concatenate_rows(rows, sizes)
 
 
-def _list_failing_pieces(batch: Batch, plan: Plan, counts: list[int]) -> Iterator[np.ndarray]:
+def _list_failing_pieces(batch: Batch, plan: Plan, counts: np.ndarray) -> Iterator[np.ndarray]:
     """Yield the numbers of the pieces that fail phase 2, in chunks.
 
     counts[0] counts the sub-domains that fail phase 1.
     """
-    shape, test_pieces = plan.shape, _loops(plan.algorithm, plan.division).test_pieces
+    shape, test_pieces = plan.shape, _loops(plan.test, plan.division).test_pieces
+    log2_subdomains = shape.super_block - shape.subdomain
     offsets, bounds = batch.piece_offsets, batch.piece_bounds
     count = bounds.dtype.type(1 << shape.piece)
     for failing in _list_failing_subdomains(batch, plan):
-        counts[0] += failing.size
+        counts[0] += count_by_member(batch, failing >> _U(log2_subdomains))
         for begin in range(0, failing.size, _CHUNK):
             ids = failing[begin : begin + _CHUNK]
             rows = np.empty((ids.size, 1 << (shape.subdomain - shape.piece)), np.uint64)
@@ -265,7 +327,7 @@ def count_failing_subdomains(batch: Batch, plan: Plan) -> int:
     return sum(failing.size for failing in _list_failing_subdomains(batch, plan))
 
 
-def finish_batch(ticket: _Ticket) -> tuple[int, int, np.ndarray, np.ndarray]:
+def finish_batch(ticket: _Ticket) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the results of a batch."""
     counts, numbers, words = ticket
     empty = [np.empty(0, np.uint64)]

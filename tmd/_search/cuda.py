@@ -8,7 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from tmd._search.gpu.buffers import enlarge_capacity, return_buffers, take_buffers
-from tmd._search.gpu.phases import Ticket, launch_phase_1, launch_phase_2, launch_phase_3
+from tmd._search.gpu.phases import (
+    Ticket,
+    launch_counts,
+    launch_phase_1,
+    launch_phase_2,
+    launch_phase_3,
+)
 from tmd._search.planning import Batch, Plan
 
 
@@ -33,7 +39,7 @@ def count_failing_subdomains(batch: Batch, plan: Plan) -> int:
     return int(buffers.host_counters[0])
 
 
-def finish_batch(ticket: Ticket) -> tuple[int, int, np.ndarray, np.ndarray]:
+def finish_batch(ticket: Ticket) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Await a batch and return its results, as `_search.cpu.finish_batch` does.
 
     A batch that exceeded its buffers is searched again with larger ones.
@@ -50,9 +56,12 @@ def finish_batch(ticket: Ticket) -> tuple[int, int, np.ndarray, np.ndarray]:
         buffers.numbers[:n].copy_to_host(numbers, stream=buffers.stream)
         buffers.words[:n].copy_to_host(words, stream=buffers.stream)
         buffers.stream.synchronize()
-    return_buffers(buffers)
-    pieces = counts[1]
-    if plan.algorithm == "exhaustive":
+    failing = np.array(counts[:2]).reshape(2, 1)
+    if batch.members > 1:
+        failing = launch_counts(ticket).copy_to_host(stream=buffers.stream)
+        buffers.stream.synchronize()
+    elif plan.algorithm == "exhaustive":
         split = plan.shape.subdomain - plan.shape.piece
-        pieces = sum(int(n) << split for n in batch.subdomain_counts)
-    return counts[0], pieces, numbers, words
+        failing[1] = sum(int(n) << split for n in batch.subdomain_counts)
+    return_buffers(buffers)
+    return *failing, numbers, words

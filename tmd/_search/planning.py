@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tmd._search.blocks import Block
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import Shape
 from tmd._search.taylor_models import Models, Scale, make_model
-from tmd.formats import format_fraction
+from tmd.formats import Run, format_fraction
 from tmd.functions.function import Function, ball, working_precision
 
 T = TypeVar("T")
@@ -39,6 +39,12 @@ MAX_CASES = 1 << 27
 ONE_BY_ONE = Shape(13, 8, 5, 0), 3
 """Placeholder for sizes and degree in the plan of a block that balls decide; nothing uses them."""
 
+LATTICE = "lattice"
+"""Algorithm of blocks that are searched together, because they differ by constants."""
+
+FEWEST_TRANSLATES, LEAST_TRANSLATE = 3, 1 << 20
+"""Fewest blocks that are searched together, and their fewest arguments (not tuned)."""
+
 DEGREES = range(3, 25)
 SPARE_BITS = 10
 """Bits by which the model's error stays below the distance of a case where the degree allows it."""
@@ -47,7 +53,13 @@ _ROUND_COST, _START_COST, _VALUE_COST = 60.0, 2000.0, 20.0
 """Instructions of a thread for a round of a Boolean test, for the Taylor coefficients at a new
 argument, and for the next value by differences, as counted for an H200."""
 
-_FALSE_ALARMS = {"clipped": 1.25, "lefevre": 1.2, "swap": 1.2, "regular": 6.2, "alternating": 6.2}
+_BASIS_COST, _MEMBER_COST = 1500.0, 5.0
+"""Instructions of a thread for the basis of a sub-domain, and for the test of each translate."""
+
+_FALSE_ALARMS = {
+    **{"clipped": 1.25, "lefevre": 1.2, "swap": 1.2, "regular": 6.2, "alternating": 6.2},
+    LATTICE: 3.0,
+}
 """Failing sub-domains as a multiple of those with a value near an integer, by algorithm."""
 
 
@@ -62,6 +74,11 @@ class Plan:
     degree: int
     algorithm: str
     division: str
+
+    @property
+    def test(self) -> str:
+        """The Boolean test of phase 2, and of phase 1 where no other blocks are searched, too."""
+        return "clipped" if self.algorithm == LATTICE else self.algorithm
 
     @property
     def super_blocks(self) -> int:
@@ -104,6 +121,11 @@ class Batch(NamedTuple):
         Distance below which an argument is a candidate, in units of 2^-63 test units.
     errors : int64 (super-blocks,)
         Bound of the errors of the candidates' values, in units of 2^-63 test units.
+    members : int
+        Number of translates: blocks, one after the other, of which the batch has as many
+        super-blocks each.
+    step : uint64
+        What b grows by from each of them to the next, modulo 1, in units of 2^-64 test units.
     """
 
     first: int
@@ -115,6 +137,14 @@ class Batch(NamedTuple):
     piece_bounds: np.ndarray
     limits: np.ndarray
     errors: np.ndarray
+    members: int = 1
+    step: np.uint64 = np.uint64(0)
+
+
+def count_by_member(batch: Batch, super_blocks: np.ndarray) -> np.ndarray:
+    """Return how often each translate occurs among numbers of super-blocks of a batch."""
+    each = np.uint64(batch.subdomain_counts.size // batch.members)
+    return np.bincount((super_blocks // each).astype(np.int64), minlength=batch.members)
 
 
 def count_arguments(plans: Iterable[Plan]) -> int:
@@ -159,16 +189,49 @@ def plan_search(
     scale: Scale,
     algorithm: str,
     division: str,
+    join_translates: bool = False,
 ) -> SearchPlan:
     """Plan the search of all blocks; see `make_plan`.
 
-    Raises ValueError if more cases are to be expected than fit into memory.
+    With `join_translates` those that differ by constants may be searched together. Raises
+    ValueError if more cases are to be expected than fit into memory.
     """
     _require_few_cases(sum(block.run.count for block in blocks), bits, scale)
-    plans = [make_plan(function, block, bits, scale, algorithm, division) for block in blocks]
+    joined: dict[int, Plan] = {}
+    if join_translates and algorithm == "auto" and tests.DIVISIONS[division][1] is float:
+        for group in _find_translates(function, blocks):
+            first, members = blocks[group[0]], len(group)
+            plan = make_plan(function, first, bits, scale, LATTICE, division, members)
+            if plan.algorithm == LATTICE:
+                joined |= {i: replace(plan, block=blocks[i]) for i in group}
+    plans = [
+        joined.get(i) or make_plan(function, block, bits, scale, algorithm, division)
+        for i, block in enumerate(blocks)
+    ]
     images = _find_mirror_images(blocks) if function.symmetry else {}
     searched = [Stretch.whole(plan) for i, plan in enumerate(plans) if i not in images]
     return SearchPlan(plans, images, searched)
+
+
+def _find_translates(function: Function, blocks: Sequence[Block]) -> list[list[int]]:
+    """Return the numbers of the blocks of each group that is worth a search together."""
+    groups: dict[Any, list[int]] = {}
+    for i, block in enumerate(blocks):
+        if function.doubling and block.run.sign > 0 and block.run.count >= LEAST_TRANSLATE:
+            groups.setdefault(block.shape, []).append(i)
+    found = [group for group in groups.values() if len(group) >= FEWEST_TRANSLATES]
+    for group in found:
+        _check_doubling(function, blocks[group[0]].run, blocks[group[-1]].run)
+    return found
+
+
+def _check_doubling(function: Function, first: Run, last: Run) -> None:
+    """Refuse a function of a user whose values do not differ as it says."""
+    assert function.doubling is not None
+    with working_precision(256):
+        low, high = (function.enclosure(ball(run.argument(0))) for run in (first, last))
+        if not (high - low).overlaps((last.quantum - first.quantum) * function.doubling()):
+            raise ValueError(f"function {function.name}: doubling() must be f(2x) - f(x)")
 
 
 def _require_few_cases(arguments: int, bits: int, scale: Scale) -> None:
@@ -194,9 +257,18 @@ def _find_mirror_images(blocks: Sequence[Block]) -> dict[int, int]:
 
 
 def make_plan(
-    function: Function, block: Block, bits: int, scale: Scale, algorithm: str, division: str
+    function: Function,
+    block: Block,
+    bits: int,
+    scale: Scale,
+    algorithm: str,
+    division: str,
+    members: int = 1,
 ) -> Plan:
-    """Choose the sizes for a block that are cheapest by a model of the costs."""
+    """Choose the sizes for a block that are cheapest by a model of the costs.
+
+    It may be the first of several `members` that are searched together.
+    """
     if block.run.count == 1:  # f may have no derivatives there
         return _plan_one_by_one(block, bits, scale, division)
     logs = _log2_coefficients(function, block, scale)
@@ -213,7 +285,7 @@ def make_plan(
 
     def estimate(sizes: tuple[int, int]) -> float:
         subdomain, split = sizes
-        return _estimate_cost(logs, bits, scale, subdomain, subdomain - split, algorithm)
+        return _estimate_cost(logs, bits, scale, subdomain, subdomain - split, algorithm, members)
 
     subdomain, split = min(candidates, key=estimate)
     cost = estimate((subdomain, split))
@@ -315,7 +387,13 @@ def _estimate_error(logs: list[float], bits: int, scale: Scale, length: int) -> 
 
 
 def _estimate_cost(
-    logs: list[float], bits: int, scale: Scale, subdomain: int, piece: int, algorithm: str
+    logs: list[float],
+    bits: int,
+    scale: Scale,
+    subdomain: int,
+    piece: int,
+    algorithm: str,
+    members: int,
 ) -> float:
     """Estimate the instructions of a search per argument."""
     factor = _FALSE_ALARMS.get(algorithm, 1.25)
@@ -325,6 +403,8 @@ def _estimate_cost(
     )
     # A test takes about one round for each binary digit of the length.
     phase_1 = _ROUND_COST * (subdomain - 1)
+    if algorithm == LATTICE:
+        phase_1 = _BASIS_COST / members + _MEMBER_COST
     phase_2 = _START_COST + 2.0 ** (subdomain - piece) * _ROUND_COST * (piece + 1)
     phase_3 = failing_pieces * (_VALUE_COST + 32 * _START_COST / 2.0**piece)
     return (phase_1 + failing_subdomains * phase_2) / 2.0**subdomain + phase_3

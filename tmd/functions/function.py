@@ -91,6 +91,9 @@ class Function:
         Whether f is monotone on both sides of 0, so that two values enclose all between them.
     singular_phases : tuple of Fraction
         If |f| has the period pi: the x/pi in [0, 1) at which it is zero or infinite.
+    doubling : callable () -> arb, optional
+        f(2x) - f(x) where this is the same for all x > 0. Blocks of many exponents are then searched
+        together.
     """
 
     name: str
@@ -108,6 +111,7 @@ class Function:
     below_one: bool = False
     monotone: bool = False
     singular_phases: tuple[Fraction, ...] = ()
+    doubling: Callable[[], Ball] | None = None
 
     def __repr__(self) -> str:
         return f"Function({self.name!r})"

@@ -1,7 +1,7 @@
 """ln x for x > 0. It is irrational for every rational x but 1 (Lindemann)."""
 
 from tmd.functions.function import Function
-from tmd.functions.parts import points_at
+from tmd.functions.parts import log_of, points_at
 
 FUNCTION = Function(
     "log",
@@ -11,4 +11,5 @@ FUNCTION = Function(
     domain=(0, None),
     points=points_at(0, 1),
     monotone=True,
+    doubling=lambda: log_of(2),
 )

@@ -4,7 +4,7 @@ From x^b = 10^a follows that 5 divides x a/b times, so that a/b = n is an intege
 """
 
 from tmd.functions.function import Function
-from tmd.functions.parts import exponent_of_power, in_base, points_at
+from tmd.functions.parts import exponent_of_power, in_base, log_of, points_at
 
 _value = in_base(10, lambda x: x.log())
 
@@ -16,4 +16,5 @@ FUNCTION = Function(
     domain=(0, None),
     points=points_at(0, 1),
     monotone=True,
+    doubling=lambda: in_base(10, log_of)(2),
 )

@@ -1,7 +1,7 @@
 """log2 x for x > 0. It is rational for powers of two only (unique factorization)."""
 
 from tmd.functions.function import Function
-from tmd.functions.parts import exponent_of_power, in_base, points_at
+from tmd.functions.parts import exponent_of_power, in_base, log_of, points_at
 
 _value = in_base(2, lambda x: x.log())
 
@@ -13,4 +13,5 @@ FUNCTION = Function(
     domain=(0, None),
     points=points_at(0, 1),
     monotone=True,
+    doubling=lambda: in_base(2, log_of)(2),
 )

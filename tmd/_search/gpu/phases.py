@@ -10,7 +10,8 @@ from hetero.cuda import launch
 from tmd._search.formulas.line_formulas import LANES, SuperBlocks
 from tmd._search.gpu.buffers import Buffers
 from tmd._search.gpu.kernels import THREADS, Candidates, Pieces, kernels_for, list_candidates
-from tmd._search.planning import Batch, Plan
+from tmd._search.gpu.translates import count_by_member, test_translates
+from tmd._search.planning import LATTICE, Batch, Plan
 
 BLOCKS_PER_MULTIPROCESSOR = 16
 """Blocks of a launch per multiprocessor (not tuned)."""
@@ -41,17 +42,21 @@ def launch_phase_1(ticket: Ticket) -> tuple[Any, Any]:
         bounds = buffers.upload("bounds", batch.bounds)
         number = batch.bounds.dtype.type
         log2_packets = shape.super_block - shape.subdomain - shape.packet - 5
-        packets = batch.subdomain_counts.size << log2_packets
+        packets = (batch.subdomain_counts.size // batch.members) << log2_packets
         grid = min(_full_grid(), launch.blocks_for(packets * LANES, THREADS))
+        kernel: Any = test_translates
+        translates: tuple = batch.members, batch.step
+        if plan.algorithm != LATTICE:
+            kernel, translates = kernels_for(plan.algorithm, plan.division).test_subdomains, ()
         arguments = (
             SuperBlocks(table, subdomain_counts, offsets, bounds),
             shape,
             number(1 << shape.subdomain),
+            *translates,
             np.uint64(packets),
             buffers.subdomains,
             buffers.counters,
         )
-        kernel = kernels_for(plan.algorithm, plan.division).test_subdomains
         launch.launch(kernel, grid, THREADS, buffers.stream, arguments)
     return table, subdomain_counts
 
@@ -72,7 +77,7 @@ def launch_phase_2(ticket: Ticket, table: Any) -> None:
         buffers.pieces,
         buffers.counters,
     )
-    kernel = kernels_for(plan.algorithm, plan.division).test_pieces
+    kernel = kernels_for(plan.test, plan.division).test_pieces
     launch.launch(kernel, _full_grid(), THREADS, buffers.stream, arguments)
 
 
@@ -92,6 +97,19 @@ def launch_phase_3(ticket: Ticket, table: Any, subdomain_counts: Any) -> None:
         Candidates(buffers.counters, buffers.numbers, buffers.words),
     )
     launch.launch(list_candidates, _full_grid(), THREADS, buffers.stream, arguments)
+
+
+def launch_counts(ticket: Ticket) -> Any:
+    """Count the failing sub-domains and pieces of each translate; return the counts on the GPU."""
+    buffers, batch, plan = ticket
+    counts = buffers.upload("counts", np.zeros((2, batch.members), np.int64))
+    per_member = np.uint64(batch.subdomain_counts.size // batch.members)
+    sizes = plan.shape.subdomain, plan.shape.piece
+    for phase, ids in enumerate((buffers.subdomains, buffers.pieces)):
+        log2_ids = np.uint64(plan.shape.super_block - sizes[phase])
+        arguments = ids, buffers.counters, phase, log2_ids, per_member, counts
+        launch.launch(count_by_member, _full_grid(), THREADS, buffers.stream, arguments)
+    return counts
 
 
 def _full_grid() -> int:

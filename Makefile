@@ -9,6 +9,9 @@ BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 # Numba prepares colours for each message while it compiles, though it prints none unless asked to.
 export NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING = 1
+# pip would translate all files with one core, the tests of all packages among them.
+INSTALL := -m pip install --quiet --no-compile --editable
+TRANSLATE := -m compileall -q -j 2 -x '/tests?/'
 
 .PHONY: tour test test-all docs lint check-pythons clean
 
@@ -41,11 +44,13 @@ check-pythons:
 	tools/check_pythons.sh
 
 $(VENV)/installed-tour: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".$$(tools/gpu_extra.sh)"
+	$(BIN)/python $(INSTALL) ".$$(tools/gpu_extra.sh)"
+	$(BIN)/python $(TRANSLATE) $(VENV)/lib
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python $(INSTALL) ".[dev]"
+	$(BIN)/python $(TRANSLATE) $(VENV)/lib
 	@touch $@
 
 $(BIN)/python:

@@ -113,11 +113,12 @@ def order_for_gpus(items, workers):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Let Python search for garbage only among what tests make: it took a tenth of the time."""
+    """Let Python search for garbage only among what tests make, and seldom: a tenth of the time."""
     gc.disable()
     result = yield
     gc.enable()
     gc.freeze()
+    gc.set_threshold(50_000)  # objects: compiling a function makes many that are used to its end
     return result
 
 

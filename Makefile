@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 # Numba prepares colours for each message while it compiles, though it prints none unless asked to.
 export NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING = 1
-# pip would translate all files with one core, the tests of all packages among them.
+# pip would translate all sources with one core, and those of the packages' tests, too.
 INSTALL := -m pip install --quiet --no-compile --editable
 TRANSLATE := -m compileall -q -j 2 -x '/tests?/'
 

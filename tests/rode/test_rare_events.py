@@ -13,7 +13,7 @@ H = 2.0**-5
 
 
 def process(noise=1.0):
-    """Return a problem whose output is O or, without noise, a decay from 1; both share their code."""
+    """Return a problem whose output is O or, without noise, a decay from 1; they share code."""
     return rode.additive(
         lambda x, p: (-x[0],), lambda p: (p[0],), dimension=1, start=(1.0 - noise,),
         start_process=0.0, parameters=(noise,),
@@ -142,10 +142,6 @@ def test_probabilities_near_one_and_memory(algorithm):
     assert found.low == pytest.approx(0.025 ** (1.0 / 200.0))
     found = rode.rare_event(process(), "euler", 0.6, **options, device="cpu")
     assert 0.9 < found.low <= exit_probability(0.6, 64) <= found.high <= 1.0
+    options |= {"h": H / 64.0, "t_span": (0, 256), "paths": 1 << 20}
     with pytest.raises(MemoryError, match=r"Remedy: use fewer paths; use a[^;]*$"):
-        rode.rare_event(
-            process(),
-            "euler",
-            1.0,
-            **options | {"h": H / 64.0, "t_span": (0, 256), "paths": 1 << 20},
-        )
+        rode.rare_event(process(), "euler", 1.0, **options)

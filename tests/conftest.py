@@ -118,7 +118,7 @@ def pytest_collection():
     result = yield
     gc.enable()
     gc.freeze()
-    gc.set_threshold(50_000)  # objects: compiling a function makes many that are used to its end
+    gc.set_threshold(20_000, 5, 5)  # compiling makes many objects that are used to its end
     return result
 
 

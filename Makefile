@@ -9,6 +9,10 @@ BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 # Numba prepares colours for each message while it compiles, though it prints none unless asked to.
 export NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING = 1
+# pip would translate all sources with one core, and those of the packages' tests, too. As with pip, a file that
+# is not for this Python is no error.
+INSTALL := -m pip install --quiet --no-compile --editable
+TRANSLATE := -m compileall -q -j 2 -x '/tests?/'
 
 .PHONY: tour test test-all docs lint check-pythons clean
 
@@ -41,11 +45,13 @@ check-pythons:
 	tools/check_pythons.sh
 
 $(VENV)/installed-tour: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".$$(tools/gpu_extra.sh)"
+	$(BIN)/python $(INSTALL) ".$$(tools/gpu_extra.sh)"
+	-$(BIN)/python $(TRANSLATE) $(VENV)/lib
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python $(INSTALL) ".[dev]"
+	-$(BIN)/python $(TRANSLATE) $(VENV)/lib
 	@touch $@
 
 $(BIN)/python:

@@ -73,6 +73,22 @@ def as_real(name: str, values: Any, dtype: DTypeLike | None = np.float64) -> np.
     return array.astype(dtype, copy=False)
 
 
+class _Memory:
+    """Memory of an array for NumPy, which does not see that the array is read-only."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array = array  # keeps the memory
+        self.__array_interface__ = array.__array_interface__ | {"data": (array.ctypes.data, False)}
+
+
+def as_writeable(array: np.ndarray) -> np.ndarray:
+    """Return an array, or one over the same memory if it is read-only, for loops that only read it.
+
+    Numba would compile a loop once more for each argument that is read-only, as pandas' arrays are.
+    """
+    return array if array.flags.writeable else np.asarray(_Memory(array))
+
+
 class Workspace:
     """Inputs, outputs and stream of one call on one device.
 
@@ -135,7 +151,7 @@ class Workspace:
             return array
         host = np.ascontiguousarray(as_real(name, values, dtype)).reshape(-1)
         if self.device.kind == "cpu":
-            return host if self._may_be_read(host, elementwise) else host.copy()
+            return as_writeable(host) if self._may_be_read(host, elementwise) else host.copy()
         profiling.count_transfer(to_device=host.nbytes)
         from hetero.cuda import staging
 

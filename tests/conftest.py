@@ -113,11 +113,12 @@ def order_for_gpus(items, workers):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Let Python search for garbage only among what tests make: it took a tenth of the time."""
+    """Let Python search for garbage only among what tests make, and seldom: a tenth of the time."""
     gc.disable()
     result = yield
     gc.enable()
     gc.freeze()
+    gc.set_threshold(20_000, 5, 5)  # compiling makes many objects that are used to its end
     return result
 
 

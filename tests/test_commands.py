@@ -5,10 +5,14 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from hetero.version import VERSION
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("stablegpu", "sbth", "rode", "tmd", "lbm")
@@ -40,6 +44,13 @@ def write_files(folder: Path) -> None:
     for name in ("sphere-wake.toml", "piz-daint.json"):
         shutil.copy(ROOT / "examples/lattice_boltzmann" / name, folder)
     (folder / "model.py").write_text("import rode\n\nproblem = rode.relaxation(1.0)\n")
+
+
+@pytest.mark.parametrize("program", ["hetero", *PACKAGES])
+def test_programs_start_as_they_are_installed(program):
+    path = Path(sys.executable).with_name(program)
+    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{program} {VERSION}\n"
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -12,20 +12,23 @@ that do not run now keep their results. `docs/reliability.md` has the last resul
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
-from faults.campaign import PACKAGES, cases_of, timed_verdict  # noqa: E402
-from faults.judge import verdict_on_good_arguments  # noqa: E402
+from faults.campaign import PACKAGES, calls_of  # noqa: E402
+from faults.judge import Call, verdict, verdict_on_good_arguments  # noqa: E402
 from hetero import facts  # noqa: E402
 
 MEMORY = 8 << 30
@@ -143,6 +146,39 @@ def work(arguments: argparse.Namespace) -> int:
         fault = good[call.name] or timed_verdict(call, argument, odd, arguments.limit)
         print(json.dumps(record | {"fault": fault}), file=report)
     return 0
+
+
+def cases_of(package: str) -> Iterator[tuple[Call, str, str]]:
+    """Yield call, argument and odd value of each case of a package."""
+    for call in calls_of(package):
+        for argument, odd in call.cases():
+            yield call, argument, odd
+
+
+class OutOfTimeError(BaseException):  # so that no `except Exception` takes it for an error
+    """A call has taken longer than its limit."""
+
+
+def timed_verdict(call: Call, argument: str, odd: str, seconds: float) -> str | None:
+    """Return the verdict on a case that may take so many seconds.
+
+    A call in compiled code cannot be interrupted: the process ends after five times the limit.
+    """
+    faulthandler.dump_traceback_later(5.0 * seconds + 60.0, exit=True)
+    previous = signal.signal(signal.SIGALRM, _stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return verdict(call, argument, odd)
+    except OutOfTimeError:
+        return f"takes more than {seconds:g} s"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, previous)
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _stop(_signal: int, _frame: object) -> None:
+    raise OutOfTimeError
 
 
 if __name__ == "__main__":

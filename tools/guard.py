@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import collections
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -65,7 +66,6 @@ def fingerprint(data: str | bytes) -> str:
 def kernel_fingerprints(match: str = "") -> dict[str, str]:
     """Return the hashes of the kernels that the tests compile, by name."""
     from compile_cuda import compile_ptx, find_kernel
-    from generated_kernels import GENERATED
     from kernel_budgets import KERNELS
 
     hashes = {}
@@ -74,19 +74,92 @@ def kernel_fingerprints(match: str = "") -> dict[str, str]:
             continue
         kernel = find_kernel(name)
         hashes[name] = fingerprint(normalized(compile_ptx(kernel, budget.signature)))
-    for name, make in GENERATED.items():
+    for name, make in generated_kernels().items():
         if match not in name:
             continue
         hashes[name] = fingerprint(normalized(compile_ptx(*make())))
     return hashes
 
 
+def generated_kernels() -> dict:
+    """Return functions by name; each returns a kernel that is made for a problem, and its types."""
+    from generated_kernels import LBM_ITEMS, RODE_CASES, lbm_item_kernel, lbm_signature
+    from kernel_budgets.budget import u8
+    from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signature
+    from lbm import TRT
+    from lbm._kernels.gpu.kernels import make_kernel
+    from studies.rode.kernels import averages_kernel, solver_kernel
+    from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
+    from tmd._search.gpu.kernels import kernels_for
+
+    def lbm_kernel(pattern, odd, precision, walls):
+        kernel = make_kernel("step", pattern, odd, precision, walls, TRT, False)
+        return kernel, lbm_signature(precision)
+
+    def tmd_kernel(algorithm, division, phase):
+        number = NUMBERS.get(DIVISIONS[division][1], u8)
+        kernels = kernels_for(algorithm, division)
+        if phase == 1:
+            return kernels.test_subdomains, phase_1_signature(number)
+        return kernels.test_pieces, phase_2_signature(number)
+
+    precisions = "float32", "float64", "float16"
+    steps = ("ab", 0), ("aa", 0), ("aa", 1), ("esoteric", 0), ("esoteric", 1)
+    table = {}
+    for step, *case in itertools.product(steps, precisions, ("none", "faces", "solids")):
+        names = " ".join(map(str, (*step, *case)))
+        table[f"lbm step {names}"] = lambda c=(*step, *case): lbm_kernel(*c)
+    for case in itertools.product(LBM_ITEMS, precisions):
+        table["lbm item " + " ".join(case)] = lambda c=case: lbm_item_kernel(*c)
+    for number, case in enumerate(RODE_CASES):
+        table[f"rode solver {number} {case[1]}"] = lambda c=case: solver_kernel(*c[:5], *c[6:])
+    for case in (("float32", 2), ("float64", 3)):
+        table[f"rode averages {case}"] = lambda c=case: averages_kernel(*c)
+    for case in itertools.product(ALGORITHMS, DIVISIONS, (1, 2)):
+        table[f"tmd {case[0]} {case[1]} phase {case[2]}"] = lambda c=case: tmd_kernel(*c)
+    return table
+
+
+def calls_in_float32() -> dict:
+    """Return calls in single precision, whose results differ between devices, by name."""
+    import numpy as np
+
+    import lbm
+    import rode
+    import stablegpu
+    from public_calls import X, law, solve
+    from rode.normals import METHODS
+
+    options = {"dtype": "float32", "rng": 1}
+    return {
+        "stable.rvs": lambda d: law(d).rvs(2000, rng=4, dtype="float32"),
+        **{
+            f"stablegpu.{name}": lambda d, n=name: getattr(stablegpu, n)(np.float32(X), device=d)
+            for name in ("ndtr", "log_ndtr")
+        },
+        **{
+            f"rode.normal, {method}": lambda d, m=method: rode.normal(
+                3000, method=m, device=d, **options
+            )
+            for method in METHODS
+        },
+        "rode.ornstein_uhlenbeck": lambda d: rode.ornstein_uhlenbeck(
+            (3, 500), 0.01, device=d, **options
+        ),
+        "rode.solve": lambda d: solve(d, "euler", dtype="float32").paths,
+        "lbm.Simulation": lambda d: (
+            lbm.Simulation((20, 12, 10), u=(0.05, 0.02, 0.0), device=d).run(9).u
+        ),
+    }
+
+
 def output_fingerprints(match: str = "") -> dict[str, str]:
     """Return the hashes of what public functions return on the CPU, by name."""
-    from public_calls import CALLS, IN_FLOAT32
+    from public_calls import CALLS
 
+    in_float32 = {f"{name} in float32": call for name, call in calls_in_float32().items()}
     hashes = {}
-    for name, call in (CALLS | {f"{name} in float32": f for name, f in IN_FLOAT32.items()}).items():
+    for name, call in (CALLS | in_float32).items():
         if match not in name:
             continue
         with warnings.catch_warnings():

@@ -1,5 +1,6 @@
 """Results are arrays of the caller's library, on the same device and with the same shape."""
 
+import numba
 import numpy as np
 import pytest
 
@@ -87,6 +88,9 @@ def test_read_only_and_scalars(device):
     x = np.array([0.0, 1.0])
     x.setflags(write=False)
     np.testing.assert_allclose(distribution.pdf(x), EXPECTED, rtol=1e-12)
+    read = Workspace(Device("cpu")).input("x", x)  # of the type for which loops are compiled
+    assert numba.typeof(read) == numba.float64[::1]
+    assert np.shares_memory(read, x)
     for scalar in (0.0, 0, np.float32(0), np.array(0.0)):
         assert isinstance(distribution.pdf(scalar), float)
 

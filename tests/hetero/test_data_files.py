@@ -7,13 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hetero.data_files import (
-    Column,
-    find_present,
-    open_table,
-    sort_by_date,
-    write_columns,
-)
+from hetero.data_files import Column, find_present, open_table, sort_by_date, write_columns
 
 
 def read_columns(source, keys=(), every=False, **layout):

@@ -12,11 +12,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from hetero import jit
-from hetero.numba_internals import (
-    compiled_code,
-    dispatchers,
-    libraries,
-)
+from hetero.numba_internals import compiled_code, dispatchers, libraries
 
 ROOT = Path(__file__).parents[2]
 ROOMS = (ROOT / "hetero" / "numba_internals", ROOT / "hetero" / "cuda" / "numba_internals.py")

@@ -9,10 +9,7 @@ import time
 from hetero import progress
 from hetero.cpu.interruptible import ranges
 from hetero.display import progress_bar
-from hetero.display.progress_bar import (
-    loop_progress,
-    open_bar,
-)
+from hetero.display.progress_bar import loop_progress, open_bar
 from recorded_bars import RecordedBars
 
 

@@ -12,9 +12,13 @@ import rode
 H = 2.0**-5
 
 
-def process(**options):
-    options = {"observe": lambda t, x, O, p: (O,)} | (options or {"start_process": 0.0})
-    return rode.additive(lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1, **options)
+def process(noise=1.0):
+    """Return a problem whose output is O or, without noise, a decay from 1; they share code."""
+    return rode.additive(
+        lambda x, p: (-x[0],), lambda p: (p[0],), dimension=1, start=(1.0 - noise,),
+        start_process=0.0, parameters=(noise,),
+        observe=lambda t, x, O, p: (p[0] * O + (1.0 - p[0]) * x[0],),
+    )  # fmt: skip
 
 
 def exit_probability(level, steps):
@@ -120,13 +124,8 @@ def test_a_gaussian_end_far_out(device, level, seeds, paths, scatter, hits):
 
 @pytest.mark.parametrize("algorithm", ["splitting", "subset", "importance"])
 def test_a_threshold_that_is_never_reached_is_said(algorithm):
-    still = rode.additive(
-        lambda x, p: (-x[0],), lambda p: (0.0,), dimension=1, start=(1.0,),
-        observe=lambda t, x, O, p: (x[0],),
-    )  # fmt: skip
-    found = rode.rare_event(
-        still, "euler", 2.0, t_span=(0, 1), h=H, paths=20, max_runs=10, rng=1, algorithm=algorithm
-    )
+    options = {"t_span": (0, 1), "h": H, "paths": 20, "max_runs": 10, "rng": 1}
+    found = rode.rare_event(process(0.0), "euler", 2.0, algorithm=algorithm, **options)
     assert (found.probability, found.low, found.reached) == (0.0, 0.0, False)
     assert math.isnan(found.high)
     assert math.isinf(found.coefficient_of_variation)

@@ -168,7 +168,7 @@ def test_blocks_beyond_the_lower_counter_word(device):
 
     h, fine, first = 2.0**-28, 12, 2**33 // 12 - 1
     plan = make_plan(
-        NOISE, "averaged-euler", t_span=(0, 4), h=h, delta=h / fine, paths=2, rng=5,
+        NOISE, "averaged-heun", t_span=(0, 4), h=h, delta=h / fine, paths=2, rng=5,
         reduction="peaks", device=device,
     )  # fmt: skip
     solver = Solver(plan)

@@ -1,15 +1,11 @@
-"""Kernels that are made for a problem, with their argument types, for `tools/guard.py`."""
-
-import itertools
+"""Kernels that are made for a problem, with their argument types."""
 
 import numba
 import numpy as np
 
 import rode
-from kernel_budgets.budget import read_types, u8
-from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signature
+from kernel_budgets.budget import read_types
 from studies.rode.convergence import duffing
-from studies.rode.kernels import averages_kernel, solver_kernel
 
 _FLOW = "W** W** S** S** u1* u4** u1*** T** T**"
 """Two fields of populations as words and as stored numbers, the walls, and their numbers."""
@@ -156,14 +152,6 @@ def lbm_item_kernel(name, precision):
     return make_kernel(text, item, leading, part), signature
 
 
-def lbm_kernel(pattern, odd, precision, walls):
-    """Return a kernel of `lbm` that does a step, and its argument types."""
-    from lbm import TRT
-    from lbm._kernels.gpu.kernels import make_kernel
-
-    return make_kernel("step", pattern, odd, precision, walls, TRT, False), lbm_signature(precision)
-
-
 QUAKE = rode.kanai_tajimi()
 CORRELATED = [[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.2, 0.1, 1.0]]
 EXCITED = rode.additive(
@@ -193,40 +181,3 @@ RODE_CASES = [
 ]
 """Cases of the solver: problem, method, sampling, dtype, normals, budget of registers, and whether
 paths are solved by steps of h and of 2 h."""
-
-
-def tmd_kernel(algorithm, division, phase):
-    """Return the kernel of a phase of a Boolean test, and its argument types."""
-    from tmd._search.formulas.boolean_test_formulas import DIVISIONS
-    from tmd._search.gpu.kernels import kernels_for
-
-    number = NUMBERS.get(DIVISIONS[division][1], u8)
-    kernels = kernels_for(algorithm, division)
-    if phase == 1:
-        return kernels.test_subdomains, phase_1_signature(number)
-    return kernels.test_pieces, phase_2_signature(number)
-
-
-def _table() -> dict:
-    from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
-
-    table = {}
-    for pattern, odds in {"ab": (0,), "aa": (0, 1), "esoteric": (0, 1)}.items():
-        for odd, precision, walls in itertools.product(
-            odds, ("float32", "float64", "float16"), ("none", "faces", "solids")
-        ):
-            case = pattern, odd, precision, walls
-            table["lbm step " + " ".join(map(str, case))] = lambda c=case: lbm_kernel(*c)
-    for case in itertools.product(LBM_ITEMS, ("float32", "float64", "float16")):
-        table["lbm item " + " ".join(case)] = lambda c=case: lbm_item_kernel(*c)
-    for number, case in enumerate(RODE_CASES):
-        table[f"rode solver {number} {case[1]}"] = lambda c=case: solver_kernel(*c[:5], *c[6:])
-    for case in (("float32", 2), ("float64", 3)):
-        table[f"rode averages {case}"] = lambda c=case: averages_kernel(*c)
-    for case in itertools.product(ALGORITHMS, DIVISIONS, (1, 2)):
-        table[f"tmd {case[0]} {case[1]} phase {case[2]}"] = lambda c=case: tmd_kernel(*c)
-    return table
-
-
-GENERATED = _table()
-"""Functions by name; each returns a kernel and its argument types."""

@@ -1,7 +1,7 @@
 """Commands of documents, run by the main functions of the programs, which spares their imports.
 
 A shell runs the commands, so that pipes and files behave as they do for a reader. There each
-program is a function that asks this process, which lets its first command be a process.
+program is a function that asks this process, which lets the first command of a page be a process.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ PROGRAM = """
 
 
 def run_commands(code: str, begun: dict[str, bool]) -> str:
-    """Return what `code` prints; `begun` holds which programs have been a process already."""
+    """Return what `code` prints; `begun` holds which programs have run already."""
     asked, questions = os.pipe()
     answers, answered = os.pipe()
     with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +46,7 @@ def run_commands(code: str, begun: dict[str, bool]) -> str:
             for line in lines:
                 name, *arguments = shlex.split(line)
                 answer = "process"
-                if begun[name]:
+                if any(begun.values()):
                     main = importlib.import_module(f"{name}.__main__").main
                     with printed.open("w") as file, contextlib.redirect_stdout(file):
                         answer = main(arguments)

@@ -10,7 +10,6 @@ import sbth
 import stablegpu
 import tmd
 from hetero import philox
-from rode.normals import METHODS
 
 X = np.linspace(-3.0, 3.0, 65)
 P = np.linspace(0.01, 0.99, 33)
@@ -189,18 +188,3 @@ CALLS = {
     "lbm.flows.vortices": run_flow_with_start,
 }  # fmt: skip
 """Functions of a device, by the name of what they call."""
-
-IN_FLOAT32 = {
-    "stable.rvs": lambda d: law(d).rvs(2000, rng=4, dtype="float32"),
-    **{f"stablegpu.{name}": lambda d, n=name: getattr(stablegpu, n)(np.float32(X), device=d)
-       for name in ("ndtr", "log_ndtr")},
-    **{f"rode.normal, {method}":
-       lambda d, m=method: rode.normal(3000, method=m, dtype="float32", rng=1, device=d)
-       for method in METHODS},
-    "rode.ornstein_uhlenbeck":
-        lambda d: rode.ornstein_uhlenbeck((3, 500), 0.01, dtype="float32", rng=1, device=d),
-    "rode.solve": lambda d: solve(d, "euler", dtype="float32").paths,
-    "lbm.Simulation":
-        lambda d: lbm.Simulation((20, 12, 10), u=(0.05, 0.02, 0.0), device=d).run(9).u,
-}  # fmt: skip
-"""Calls in single precision, whose results differ between devices."""

@@ -78,8 +78,9 @@ def on_files(files, config):
         files.append(make_source(target, config))
     files.append(File.generated(config, TUNNELS_PICTURE, content=pictures.draw_tunnels(ROOT)))
     load = functools.partial(tutorials.load_or_run, run=os.environ.get("SITE_RUN", "1") != "0")
+    pages = sorted((ROOT / "docs/tutorials").glob("*.md"), key=lambda page: -page.stat().st_size)
     with ThreadPoolExecutor(2) as pool:  # each runs in a process; compiling takes one core
-        results = list(pool.map(load, sorted((ROOT / "docs/tutorials").glob("*.md"))))
+        results = list(pool.map(load, pages))  # the longest first: one process would end late
     for result in results:
         for name, content in result.pictures.items():
             files.append(File.generated(config, f"tutorials/{name}", content=content))

@@ -123,7 +123,9 @@ class SpikeSearch:
         parameters[:, 2] = (wide.loc - units[:, 0]) / units[:, 1]
         narrow = spikes.select(spikes.narrow).best(0.0, outcomes)
         # The location is known as precisely as from an observation in a spike with beta = 0.
-        relative = narrow.widths / self._units[narrow.which, 1]
+        units, kinds, widths = self._units[narrow.which], narrow.which.copy(), narrow.widths
+        set_loops.find_spikes(narrow.ends, units, self._sizes[narrow.which], kinds, widths)
+        relative = widths / units[:, 1]
         narrow.ends["widths"][:, 2], narrow.ends["information"][:, 2, 2] = relative, relative**-2
         narrow.ends["evaluations"] = outcomes["evaluations"][narrow.which]
         outcomes[narrow.which], self._units[narrow.which, 0] = narrow.ends, narrow.loc
@@ -151,6 +153,8 @@ class SpikeSearch:
 
         Their evaluations are added to those of the `outcomes`.
         """
+        if not spikes.which.size:
+            return spikes.ends
         batch, which, parameters = self._batch, spikes.which, spikes.ends["parameters"].copy()
         parameters[:, 2] = 0.0
         units = np.stack([spikes.loc, self._units[which, 1]], axis=1)

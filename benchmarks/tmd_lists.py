@@ -1,9 +1,10 @@
 """`python -m benchmarks.tmd_lists FOLDER ...`: the published lists, from folders of `tmd campaign`.
 
 Each finished binade is proved by `tmd/checker.py`, which shares no code with the search. Then the
-lists and a record with a row for each binade are written; lists of other functions stay. `--compare` compares folders with the
-record instead: whoever searches a binade again gets the same hash. `--check` compares the published
-lists with the record, and `--unpack` writes the certificates and the lists that they certify.
+lists and a record with a row for each binade are written; lists of other functions stay.
+`--compare` compares folders with the record instead: whoever searches a binade again gets the same
+hash. `--check` compares the published lists with the record, and `--unpack` writes the certificates
+and the lists that they certify.
 """
 
 from __future__ import annotations

@@ -168,10 +168,11 @@ def fit(
     GPU a block of threads fits a data set from start to end, or a team of blocks if there are few
     sets. A rough profile of the likelihood over alpha tells where else an ascent should start
     (`_fit/likelihood/second_starts/formulas.py`). For small alpha the likelihood has local maxima
-    near many observations; the fit restarts from several around the densest region. More than 8192
-    observations are gathered in 4096 bins with two points each. With beta fixed at 1 or -1 the
-    ascent starts, and stays, with all data in the support; for small alpha it takes the logarithm
-    of the distance between the end of the support and the nearest datum for the location.
+    near many observations; the fit restarts from several around the densest region, and settles
+    spikes at observations (`_fit/spikes.py`). More than 8192 observations are gathered in 4096 bins
+    with two points each. With beta fixed at 1 or -1 the ascent starts, and stays, with all data in
+    the support; for small alpha it takes the logarithm of the distance between the end of the
+    support and the nearest datum for the location.
 
     The likelihood of observations in intervals is a product of probabilities, which are integrals
     of the density (`_fit/likelihood/interval_formulas.py`). They are sorted, and equal ones merged,

@@ -17,6 +17,7 @@ from stablegpu._fit.fitted import FittedSets
 from stablegpu._fit.likelihood.second_starts import selection_loops
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
 from stablegpu._fit.records import LOC_IN_S1, STATUSES, missing_outcomes
+from stablegpu._fit.spikes import SpikeSearch
 from stablegpu._parameters import PARAMETERS
 
 _STAGES = ("start", "ascent", "results")
@@ -166,13 +167,16 @@ def _maximize_likelihoods(
     peaks_with = batch.fixed_values
     outcomes = datasets.maximize(prepared.sorted, starts, free, *workspaces, peaks_with=peaks_with)
     selected = selection_loops.select_starts(outcomes, prepared.ties, units)
-    further = _FurtherAscents(outcomes, prepared, units, lowest, batch)
+    spikes = SpikeSearch(prepared.sorted, prepared.ties[:, 1], units, lowest, batch)
+    spikes.collect(np.arange(len(units)), outcomes)
+    further = _FurtherAscents(outcomes, prepared, units, lowest, batch, spikes)
     if selected is not None:
         further.from_peaks(*selected)
     if prepared.sorted.intervals is not None:
         further.from_other_skewness()
     further.from_skewed_starts()
     further.from_unfinished_ends()
+    further.from_spikes()
     return outcomes
 
 
@@ -199,6 +203,7 @@ class _FurtherAscents(NamedTuple):
     units: np.ndarray
     lowest: np.ndarray
     batch: BatchFit
+    spikes: SpikeSearch
 
     def from_peaks(self, which: np.ndarray, peaks: np.ndarray) -> None:
         """Climb `peaks` of rough profiles of the sets `which`, which first ascents missed."""
@@ -280,6 +285,10 @@ class _FurtherAscents(NamedTuple):
             ends[:, 1] = np.sign(ends[:, 1])
             self._climb(which[chosen], ends[chosen], False)
 
+    def from_spikes(self) -> None:
+        """Settle narrow spikes, and climb from other observations with wide ones."""
+        self._climb(*self.spikes.settle(self.outcomes), True)
+
     def _climb(self, which: np.ndarray, parameters: np.ndarray, loc_in_s1: bool) -> None:
         """Climb from points of the sets `which`, with fixed parameters at their values."""
         if not which.size:
@@ -294,6 +303,7 @@ class _FurtherAscents(NamedTuple):
             batch.free | (LOC_IN_S1 if loc_in_s1 else 0),
             *(batch.workspace, batch.host_workspace),
         )
+        self.spikes.collect(which, new_outcomes)
         set_loops.keep_better(self.outcomes, which, new_outcomes)
 
 

@@ -8,10 +8,12 @@ stay with NumPy, which computes those of many sets with vector instructions.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from hetero.jit import serial
-from stablegpu._fit.likelihood.optimizer.state import SMALLEST_LOG_SCALE
+from stablegpu._fit.likelihood.optimizer.state import SMALLEST_LOG_SCALE, TO_S1
 from stablegpu._fit.limits import ALPHA_RANGE
 
 LEAST_GAIN, RELATIVE_GAIN = 1e-8, 1e-11
@@ -19,6 +21,18 @@ LEAST_GAIN, RELATIVE_GAIN = 1e-8, 1e-11
 log-likelihood, is added for rounding."""
 
 SMALLEST_CURVATURE = 1e-300
+
+EPSILON = 2.0**-52
+
+WIDE, NARROW = 1, 2
+"""Kinds of spikes."""
+
+MOST_SPACINGS = 1e5
+"""Spacings of floating-point numbers in a narrow spike, at most: one spacing beside the best
+location loses up to 1e-10 of log-likelihood then."""
+
+FEW = 40
+"""Observations up to which wide spikes are tried at others, too."""
 
 SNAP = 1e-8
 """Distance from the end of a range within which a parameter is at that end."""
@@ -162,6 +176,27 @@ def keep_better(outcomes, which, others):
         if others[k].loglik > best or not np.isfinite(best):
             outcomes[s] = others[k]
         outcomes[s].evaluations = evaluations
+
+
+@serial
+def find_spikes(ends, units, sizes, kinds, widths):
+    """Write the kinds of spikes: 0, WIDE or NARROW, and their widths; return if there are any.
+
+    The width is the standard error of the location by an observation in the spike for beta = 0:
+    f''(0)/f(0) = -gamma(3/alpha)/gamma(1/alpha).
+    """
+    any_found = False
+    for s in range(ends.size):
+        alpha, loc, log_scale = ends[s].parameters[0], ends[s].parameters[2], ends[s].parameters[3]
+        log_width = 0.5 * (math.lgamma(1.0 / alpha) - math.lgamma(3.0 / alpha)) + log_scale
+        widths[s], kinds[s] = units[s, 1] * math.exp(log_width), 0
+        spacing = EPSILON * max(abs(units[s, 0]), abs(units[s, 1] * loc))
+        if ends[s].in_s1 and widths[s] < MOST_SPACINGS * spacing:
+            kinds[s] = NARROW
+        elif ends[s].in_s1 and alpha < TO_S1 and sizes[s] <= FEW:
+            kinds[s] = WIDE
+        any_found = any_found or kinds[s] > 0
+    return any_found
 
 
 @serial

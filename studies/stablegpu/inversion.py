@@ -153,7 +153,9 @@ class _Tail(NamedTuple):
             stop = int(np.argmin(reach))
             bounds += [reach[stop], ((height[: stop + 1] - _GROWTH) / decay[: stop + 1]).max()]
         start = float(max(bounds))
-        stop = int(np.argmax(m - start * r < -_DECAY + 1e-6)) + 1  # beyond, it may grow
+        ended = m - start * r < -_DECAY + 1e-6
+        ended[stop] = True  # but for rounding; beyond, it may grow
+        stop = int(np.argmax(ended)) + 1
         u, r, m = u[:stop], r[:stop], m[:stop]
         weights = (_STEP / math.pi) * r * np.exp(m - start * r) * np.sin(shape.phase(u))
         first = int(np.searchsorted(u, least - digits / (1.0 + alpha)))

@@ -24,11 +24,9 @@ def levy_maximum(x):
 
     grid = np.linspace(-8.0, 4.0, 61)
     best = grid[np.argmin([loss(u) for u in grid])]
-    result = optimize.minimize_scalar(
-        loss, bounds=(best - 0.2, best + 0.2), options={"xatol": 1e-9}
-    )
-    loc = low - math.exp(result.x)
-    return -result.fun, loc, x.size / np.sum(1.0 / (x - loc))
+    end = optimize.minimize_scalar(loss, bounds=(best - 0.2, best + 0.2), options={"xatol": 1e-9})
+    loc = low - math.exp(end.x)
+    return -end.fun, loc, x.size / np.sum(1.0 / (x - loc))
 
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
@@ -39,11 +37,8 @@ def positive_logpdf(x, alpha, loc, scale):
     v = 0.5 * (NODES + 1.0)  # phi = pi (1 - v^4): large x have their mass next to pi
     phi, weights = math.pi * (1.0 - v**4), 2.0 * v**3 * WEIGHTS
     off = 1.0 - alpha
-    a = (
-        np.sin(off * phi)
-        * np.sin(alpha * phi) ** (alpha / off)
-        * np.sin(math.pi * v**4) ** (-1.0 / off)
-    )
+    a = np.sin(off * phi) * np.sin(alpha * phi) ** (alpha / off)
+    a *= np.sin(math.pi * v**4) ** (-1.0 / off)
     y = (x - loc) / scale * math.cos(0.5 * math.pi * alpha) ** (1.0 / alpha)
     if not y.min() > 0.0:
         return np.full(x.shape, -np.inf)
@@ -114,12 +109,8 @@ def test_one_datum_in_the_thin_tail(device, alpha):
     """The table next to alpha = 1 ended at e^-80, so that such data cost nothing more."""
     x = np.random.default_rng(3).normal(size=100)
     x[0] = -300.0
-    result = stablegpu.fit(
-        np.stack([x, -x]),
-        fixed={"alpha": alpha, "beta": [1.0, -1.0]},
-        parameterization="S0",
-        device=device,
-    )
+    fixed, options = {"alpha": alpha, "beta": [1, -1]}, {"parameterization": "S0", "device": device}
+    result = stablegpu.fit(np.stack([x, -x]), fixed=fixed, **options)
     assert result.converged.all()
     assert result.loglik[1] == pytest.approx(result.loglik[0], abs=1e-5)
 

@@ -75,6 +75,20 @@ def test_small_samples_are_nowhere_more_likely_at_another_skewness(device):
     assert (held.loglik.reshape(-1, 4) - best.loglik[:, None]).max() < 1e-6
 
 
+@pytest.mark.parametrize(
+    ("seed", "loglik"),
+    [(1014, -19.266557397), (1028, -38.878683009), (1132, -68.417106821), (1154, -20.234680672)],
+)
+def test_spikes_are_settled_to_the_last_digit(device, seed, loglik):
+    """Searches with another density tried floats beside each observation, and found no more."""
+    rng = np.random.default_rng(seed)
+    size, law = rng.integers(5, 20), stable(rng.uniform(0.6, 1.98), rng.uniform(-1.0, 1.0))
+    x = np.round(law.rvs(size, rng=rng.integers(1 << 30)), 6)
+    best = stablegpu.fit(x, device=device)
+    assert best.loglik == pytest.approx(loglik, abs=1e-8)
+    assert best.distribution.logpdf(x).sum() == pytest.approx(loglik, abs=1e-8)
+
+
 @pytest.mark.parametrize("zeros", [10, 20, 30, 40, 45])
 def test_equal_data_do_not_pull_a_fit_into_a_spike(device, zeros):
     x = zeros_and_draws(zeros, 100 - zeros)
@@ -111,9 +125,8 @@ def test_ties_are_counted(device, size):
     for method in METHODS[:2]:
         assert stablegpu.fit(x, method=method, device=device).ties == size * 3 // 10
     assert stablegpu.fit(x[x != 0.0], device=device).ties == 1
-    results = stablegpu.fit(
-        [x[:50], x[x != 0.0][:50], np.r_[x[x != 0.0][:48], 7, 7]], device=device
-    )
+    rows = [x[:50], x[x != 0.0][:50], np.r_[x[x != 0.0][:48], 7, 7]]
+    results = stablegpu.fit(rows, device=device)
     np.testing.assert_array_equal(results.ties, [(x[:50] == 0.0).sum(), 1, 2])
     assert results[2].ties == 2
 

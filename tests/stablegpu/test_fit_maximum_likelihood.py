@@ -14,6 +14,8 @@ LAWS = [
     *((2.0, 0.0), (1.7, 1.0), (0.6, 1.0), (1.3, -0.99999), (1.0, 0.5), (0.95, 0.0), (1.05, -0.9)),
 ]
 
+SLOW_LAWS = ((0.5, 0.5), (1.0, 0.0), (1.8, 0.2))
+
 
 def everything_fixed(distribution):
     return {name: getattr(distribution, name) for name in PARAMETERS}
@@ -134,13 +136,7 @@ def test_standard_errors_are_those_of_the_exact_likelihood(alpha, beta):
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("alpha", "beta"),
-    [
-        (1.5, -0.5),
-        *(
-            pytest.param(a, b, marks=pytest.mark.slow)
-            for a, b in ((0.5, 0.5), (1.0, 0.0), (1.8, 0.2))
-        ),
-    ],
+    [(1.5, -0.5), *(pytest.param(*law, marks=pytest.mark.slow) for law in SLOW_LAWS)],
 )
 def test_estimates_scatter_as_their_standard_errors_say(device, alpha, beta):
     distribution = stable(alpha, beta, parameterization="S0")

@@ -1,4 +1,4 @@
-"""Campaigns by `tmd.search`, a binade of one sign after the other, or several that go together."""
+"""Campaigns by `tmd.search`, a binade of one sign after the other, or many that go together."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def list_binades(
             continue
         near, far = Fraction(2) ** e, Fraction(2) ** (e + 1)
         domains[f"positive-{e}"] = near, far
-        if not f.symmetry and (f.domain[0] is None or -near > f.domain[0]):
+        if not f.symmetry and (f.domain[0] is None or -near >= f.domain[0]):
             # All arguments with this exponent: the first that is smaller begins beyond the domain.
             shift = near / (1 << 80)
             domains[f"negative-{e}"] = -far + shift, -near + shift

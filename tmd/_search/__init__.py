@@ -72,9 +72,7 @@ class Loops(Protocol):
         A GPU works on it while the host goes on; a CPU has finished it.
         """
 
-    def finish_batch(
-        self, ticket: Any
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def finish_batch(self, ticket: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Await a batch, and return its results.
 
         They are the numbers of sub-domains that failed phase 1 and of pieces that failed phase 2,
@@ -173,14 +171,18 @@ def _split_into_batches(
 ) -> Iterator[tuple[Stretch, int, int]]:
     """Yield (stretch, first super-block, number of super-blocks) for each batch.
 
-    On the CPU the first batches are small, so that an estimate of the time is known within seconds.
+    The first batches are small, so that an estimate of the time of a CPU is known within seconds;
+    and so are the last ones, because a GPU is idle while the candidates of the last are decided.
     """
-    share = FIRST_BATCH[device.kind]
+    stretches, share = list(stretches), FIRST_BATCH[device.kind]
     for stretch in stretches:
         size, begin = batch_size(stretch.plan, device.kind), stretch.first
         end = begin + stretch.length
+        smallest = max(1, int(size * FIRST_BATCH[device.kind]))
         while begin < end:
             count = min(max(1, int(size * share)), end - begin)
+            if stretch is stretches[-1]:
+                count = min(count, max(smallest, (end - begin) // 2))
             yield stretch, begin, count
             begin, share = begin + count, min(1.0, 2.0 * share)
 

@@ -110,14 +110,12 @@ def _group_translates(plans: Mapping[int, Plan], most: int) -> Iterator[dict[int
         alike.setdefault(plan.block.shape, []).append(i)
     for numbers in alike.values():
         numbers.sort(key=lambda i: plans[i].block.run.quantum)
-        group: dict[int, Plan] = {}
-        for i in numbers:
-            quantum = plans[i].block.run.quantum
-            if group and (len(group) == most or quantum != before + 1):
-                yield group
-                group = {}
-            group[i], before = plans[i], quantum
-        yield group
+        begin = 0
+        for end in range(1, len(numbers) + 1):
+            quanta = [plans[i].block.run.quantum for i in numbers[end - 1 : end + 1]]
+            if end - begin == most or quanta[1:] != [quanta[0] + 1]:
+                yield {i: plans[i] for i in numbers[begin:end]}
+                begin = end
 
 
 def _translate(function: Function, base: Batch, plan: Plan, members: int) -> Batch:

@@ -77,8 +77,8 @@ def point_of_block(
     stops = cuda.local.array(_WAITING, float64)
     log_y = nolan.log_factor(y, z, side)
     relative = 8.0 * nolan.EPSILON
-    # A point far out needs no peak. It goes to the one call of `evaluate_light_tail` below, as a
-    # second copy of that function slows all points down by making the kernel longer.
+    # A point far out needs no peak. It goes to the one call of `evaluate_light_tail` below, because
+    # a second copy of that function would make a long kernel longer.
     far_out = nolan.is_far_in_light_tail(log_y, side)
 
     # The peak: every thread tries one t, then all search between the best one's

@@ -22,6 +22,7 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported: its sums depend on it
@@ -86,7 +87,9 @@ def output_fingerprints(match: str = "") -> dict[str, str]:
     from public_calls import CALLS, IN_FLOAT32
 
     hashes = {}
-    for name, call in (CALLS | {f"{name} in float32": f for name, f in IN_FLOAT32.items()}).items():
+    single = {f"{name} in float32": call for name, call in IN_FLOAT32.items()}
+    calls: dict[str, Callable[[str], object]] = CALLS | single
+    for name, call in calls.items():
         if match not in name:
             continue
         with warnings.catch_warnings():
@@ -97,7 +100,7 @@ def output_fingerprints(match: str = "") -> dict[str, str]:
     return hashes
 
 
-def as_bytes(value) -> bytes:
+def as_bytes(value: object) -> bytes:
     """Return numbers of any kind as the bytes of an array, with its type and shape."""
     import numpy as np
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 import hetero
-from benchmarks.measurements import Measurement
+from benchmarks.measurements import Measurement, empty
 from hetero import philox
+from hetero.arrays import Array
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
@@ -36,7 +38,7 @@ LAUNCHES = 500
 """Launches in a row, which the driver queues without waiting for the GPU."""
 
 
-def _launches(device) -> list[Measurement]:
+def _launches(device: hetero.Device) -> list[Measurement]:
     """Measure the host's time of launches of a kernel with eight arrays and four numbers."""
     from hetero.cuda.driver import cuda
     from hetero.cuda.launch import launch
@@ -44,7 +46,10 @@ def _launches(device) -> list[Measurement]:
     from hetero.jit import kernel
 
     @kernel
-    def touch(a, b, c, d, e, f, g, h, i, j, k, l):
+    def touch(
+        a: Array, b: Array, c: Array, d: Array, e: Array, f: Array, g: Array, h: Array,
+        i: int, j: float, k: float, l: int,
+    ) -> None:  # fmt: skip
         if i < 0:
             a[0] = b[0] + c[0] + d[0] + e[0] + f[0] + g[0] + h[0] + j + k + l
 
@@ -53,7 +58,7 @@ def _launches(device) -> list[Measurement]:
         stream = cuda.stream()
         arguments = (*(cuda.device_array(64, np.float64) for _ in range(8)), 1, 2.0, 3.0, 4)
         prepared = Launcher(touch, 1, 32, stream, arguments)
-        calls = {
+        calls: dict[str, Callable[[], object]] = {
             "arguments converted once": prepared,
             "arguments converted together": lambda: launch(touch, 1, 32, stream, arguments),
             "by Numba's brackets": lambda: touch[1, 32, stream](*arguments),
@@ -72,8 +77,8 @@ def _launches(device) -> list[Measurement]:
     return [Measurement(f"host time of a launch, {way}", s * 1e6, "us") for way, s in ways.items()]
 
 
-def _fill(device, dtype: str, size: int, limits) -> Measurement:
-    out = _empty(device, size, dtype)
+def _fill(device: hetero.Device, dtype: str, size: int, limits: hetero.Limits) -> Measurement:
+    out = empty(device, size, dtype)
     if dtype == "uint32":
         timing = hetero.benchmark(
             lambda: philox.words(size, rng=1, out=out, device=device), device=device
@@ -95,15 +100,7 @@ def _fill(device, dtype: str, size: int, limits) -> Measurement:
     )
 
 
-def _empty(device, size, dtype):
-    if device.kind == "cpu":
-        return np.empty(size, dtype)
-    from hetero.cuda.driver import cuda
-
-    return cuda.device_array(size, dtype)
-
-
-def _peer_copy(device, quick) -> dict[str, float]:
+def _peer_copy(device: hetero.Device, quick: bool) -> dict[str, float]:
     if device.kind == "cpu":
         source = np.ones(2**22 if quick else 2**26)
         target = np.empty_like(source)
@@ -119,12 +116,12 @@ def _peer_copy(device, quick) -> dict[str, float]:
     return {"CuPy": 2 * source.nbytes / timing.median / 1e9}
 
 
-def _peer_uniform(device, dtype, size) -> dict[str, float]:
+def _peer_uniform(device: hetero.Device, dtype: str, size: int) -> dict[str, float]:
     if dtype == "uint32":
         return {}
     if device.kind == "cpu":
         generator = np.random.Generator(np.random.SFC64(1))
-        timing = hetero.benchmark(lambda: generator.random(size, dtype=dtype))
+        timing = hetero.benchmark(lambda: generator.random(size, dtype=np.dtype(dtype)))
         return {"NumPy SFC64 (one thread)": timing.rate(size) / 1e9}
     if importlib.util.find_spec("cupy") is None:
         return {}

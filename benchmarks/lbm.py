@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 
 import hetero
 import lbm
 from benchmarks.measurements import Measurement
+from lbm._kernels.problem import Problem
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.domain.domains import make_domain
 from lbm._parallel.partition import Decomposition
 from lbm._parallel.parts import make_engine
@@ -14,7 +19,7 @@ from lbm._performance.measurement import measure_machine
 from lbm._performance.model import best_ratio, predict_step
 from lbm.collisions import OPERATORS, make_collision
 from lbm.flows import cavity
-from lbm.lattices import D3Q19, D3Q27
+from lbm.lattices import D3Q19, D3Q27, Lattice
 from lbm.lattices.precision import PRECISIONS
 from lbm.simulation import Simulation
 
@@ -65,7 +70,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     return figures
 
 
-def bandwidth(device, quick: bool) -> tuple[float, str]:
+def bandwidth(device: hetero.Device, quick: bool) -> tuple[float, str]:
     """Return the bandwidth in bytes/s that limits a step, and its name."""
     if device.kind == "cuda":
         return hetero.limits(device).copy, "copy bandwidth"
@@ -84,7 +89,14 @@ def seconds_per_step(s: Simulation, device: hetero.Device, count: int = 2) -> tu
     return timing.median / count, timing.as_dict()
 
 
-def update_rate(device, n, precision, pattern, limit, lattice=D3Q19) -> Measurement:
+def update_rate(
+    device: hetero.Device,
+    n: int,
+    precision: str,
+    pattern: str,
+    limit: tuple[float, str],
+    lattice: Lattice = D3Q19,
+) -> Measurement:
     """Measure the update rate of a cavity; `limit` is the result of `bandwidth`."""
     options = {**PRECISIONS[precision].arguments, "pattern": pattern, "lattice": lattice}
     s = cavity(n, **options, device=device, check=0)
@@ -103,12 +115,14 @@ def update_rate(device, n, precision, pattern, limit, lattice=D3Q19) -> Measurem
     )
 
 
-def _suffix(lattice) -> str:
+def _suffix(lattice: Lattice) -> str:
     """Return what names of figures say about the lattice: nothing for the default one."""
     return "" if lattice == D3Q19 else f", {lattice.name}"
 
 
-def corner_rates(device, n, limit, quick: bool) -> list[Measurement]:
+def corner_rates(
+    device: hetero.Device, n: int, limit: tuple[float, str], quick: bool
+) -> list[Measurement]:
     """Measure the update rates of D3Q27."""
     variants = VARIANTS[:3] if device.kind == "cuda" else VARIANTS[1:2]
     figures = [
@@ -119,7 +133,13 @@ def corner_rates(device, n, limit, quick: bool) -> list[Measurement]:
     return figures + operator_rates(device, n, limit, operators, D3Q27)
 
 
-def operator_rates(device, n, limit, names=tuple(OPERATORS), lattice=D3Q19) -> list[Measurement]:
+def operator_rates(
+    device: hetero.Device,
+    n: int,
+    limit: tuple[float, str],
+    names: Sequence[str] = tuple(OPERATORS),
+    lattice: Lattice = D3Q19,
+) -> list[Measurement]:
     """Measure the update rates of collision operators in a periodic box, in place."""
     figures = []
     for name in names:
@@ -142,7 +162,7 @@ def operator_rates(device, n, limit, names=tuple(OPERATORS), lattice=D3Q19) -> l
     return figures
 
 
-def cost_of_bodies(device, n) -> list[Measurement]:
+def cost_of_bodies(device: hetero.Device, n: int) -> list[Measurement]:
     """Measure a sphere of n/8 cells with both kinds of walls, as percentages of a step without."""
     figures = []
     empty, _ = seconds_per_step(Simulation((n, n, n), device=device, check=0), device)
@@ -162,7 +182,7 @@ def cost_of_bodies(device, n) -> list[Measurement]:
     return figures
 
 
-def small_step_time(device, n) -> Measurement:
+def small_step_time(device: hetero.Device, n: int) -> Measurement:
     """Measure the time of a step of a small domain, in which launches count."""
     s = cavity(n, device=device, check=0)
     seconds, timing = seconds_per_step(s, device, 64)
@@ -173,7 +193,7 @@ def small_step_time(device, n) -> Measurement:
     )  # fmt: skip
 
 
-def cost_of_extras(device, n) -> list[Measurement]:
+def cost_of_extras(device: hetero.Device, n: int) -> list[Measurement]:
     """Measure output, statistics and walls as percentages of a step."""
     s = cavity(n, device=device, check=0)
     step, _ = seconds_per_step(s, device)
@@ -185,7 +205,7 @@ def cost_of_extras(device, n) -> list[Measurement]:
         "a sample of mean and variance": lambda: sampler(s),
         "the test for NaN and speed": s.require_stable,
     }
-    costs = {"walls of a cavity": (step - without, None)}
+    costs: dict[str, tuple[float, dict | None]] = {"walls of a cavity": (step - without, None)}
     for name, job in jobs.items():
         timing = hetero.benchmark(job, device=device)
         costs[name] = timing.median, timing.as_dict()
@@ -197,7 +217,7 @@ def cost_of_extras(device, n) -> list[Measurement]:
     return [*figures, *cost_of_checks_with_scalars(device, n), inlet]
 
 
-def cost_of_turbulent_inlet(device, n) -> Measurement:
+def cost_of_turbulent_inlet(device: hetero.Device, n: int) -> Measurement:
     """Measure what synthetic eddies at an inlet of n x n cells add to a step of n^3 cells."""
     mean, walls, seconds = (0.05, 0.0, 0.0), {"x+": lbm.PressureOutlet(), "y": lbm.NoSlip()}, []
     eddies = lbm.SyntheticEddies(mean, intensity=0.1, length=4.0)
@@ -209,7 +229,7 @@ def cost_of_turbulent_inlet(device, n) -> Measurement:
     return Measurement(label, 100 * (seconds[1] / seconds[0] - 1.0), "% of a step")
 
 
-def cost_of_checks_with_scalars(device, n) -> list[Measurement]:
+def cost_of_checks_with_scalars(device: hetero.Device, n: int) -> list[Measurement]:
     """Measure the check for bad cells of flows with a scalar as a percentage of their steps."""
     figures = []
     for name, buoyancy in (("is carried", 0.0), ("drives the flow", 1e-6)):
@@ -223,7 +243,7 @@ def cost_of_checks_with_scalars(device, n) -> list[Measurement]:
     return figures
 
 
-def both_devices(device, n) -> list[Measurement]:
+def both_devices(device: hetero.Device, n: int) -> list[Measurement]:
     """Measure a domain on the GPU and the CPU at once, against the slower part alone."""
     alone = cavity(n, device=device, check=0)
     best, _ = seconds_per_step(alone, device)
@@ -232,7 +252,7 @@ def both_devices(device, n) -> list[Measurement]:
     figures = []
     for share in (0.01, 0.025, 0.05, 0.1):
         domain = make_domain(problem, device, faces, share)
-        timing = hetero.benchmark(lambda d=domain: two_steps(d), device=device)
+        timing = hetero.benchmark(partial(two_steps, domain), device=device)
         step, blocks = timing.median / 2, [engine.problem for engine in domain.engines]
         del domain
         devices = hetero.Device("cpu"), device
@@ -259,18 +279,18 @@ def both_devices(device, n) -> list[Measurement]:
     return figures
 
 
-def two_steps(domain) -> None:
+def two_steps(domain: Domain) -> None:
     """Do two steps of a domain, without waiting for them."""
     for t in range(2):
         domain.step(t)
 
 
-def seconds_of_part(problem, device) -> float:
+def seconds_of_part(problem: Problem, device: hetero.Device) -> float:
     """Return the time of a step of one part of a split domain alone, without any exchange."""
     engine = make_engine(problem, device)
     box = engine.box(1, problem.shape[1] - 1)
 
-    def two_steps_of_part():
+    def two_steps_of_part() -> None:
         for t in range(2):
             engine.step(t, box)
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import hetero
 import lbm
 from benchmarks.lbm import seconds_per_step
 from benchmarks.measurements import Measurement
+from hetero.arrays import Array
+
+Walls: TypeAlias = Mapping[str, lbm.boundaries.Condition | lbm.Solid]
 
 SPEED = 0.05
 PLAIN = lbm.NoSlip()
@@ -32,14 +36,14 @@ def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
         )  # fmt: skip
 
 
-def channels(height: int) -> dict[str, Mapping[str, object]]:
+def channels(height: int) -> dict[str, Walls]:
     """Return the walls of all channels with so many cells along y, by their names."""
 
-    def profile(x, y, z):
+    def profile(x: Array, y: Array, z: Array) -> tuple[Array, Array, Array]:
         return 6 * SPEED * y * (height - y) / height**2, 0 * y, 0 * y
 
-    def ends(axis):
-        u = [SPEED * (a == axis) for a in "xyz"]
+    def ends(axis: str) -> Walls:
+        u = SPEED * (axis == "x"), SPEED * (axis == "y"), SPEED * (axis == "z")
         others = {a: PLAIN for a in "xyz" if a != axis}
         return {f"{axis}-": lbm.VelocityInlet(u), f"{axis}+": lbm.PressureOutlet(), **others}
 
@@ -61,7 +65,9 @@ def channels(height: int) -> dict[str, Mapping[str, object]]:
     }  # fmt: skip
 
 
-def _measure(walls, shape, device) -> tuple[float, dict]:
+def _measure(
+    walls: Walls, shape: tuple[int, int, int], device: hetero.Device
+) -> tuple[float, dict]:
     """Return the seconds of a step, and the timing."""
-    options = {"collision": lbm.TRT(0.55), "device": device, "check": 0}
-    return seconds_per_step(lbm.Simulation(shape, boundaries=walls, **options), device)
+    s = lbm.Simulation(shape, collision=lbm.TRT(0.55), boundaries=walls, device=device, check=0)
+    return seconds_per_step(s, device)

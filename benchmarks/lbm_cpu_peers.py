@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import hetero
 from benchmarks.measurements import Measurement
@@ -52,24 +52,27 @@ class Peer:
     def __init__(self, python: str, target: str, n: int, dtype: str, threads: int):
         environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
         command = [python, str(WORKER), target, str(n), dtype]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self._process = subprocess.Popen(command, env=environment, **pipes)
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+        assert process.stdin is not None  # as both are pipes
+        assert process.stdout is not None
+        self._process, self._orders, self._answers = process, process.stdin, process.stdout
         self.version = self._read()
 
     def _read(self) -> str:
-        line = self._process.stdout.readline()
+        line = self._answers.readline()
         if not line:
             raise RuntimeError(f"lbmpy ended with code {self._process.wait()}; see its message")
         return line.strip()
 
     def sample(self, steps: int) -> Sample:
         """Return the times of this many steps."""
-        print(steps, file=self._process.stdin, flush=True)
+        print(steps, file=self._orders, flush=True)
         return Sample(*map(float, self._read().split()))
 
     def close(self) -> None:
         """End the process."""
-        self._process.stdin.close()
+        self._orders.close()
         self._process.wait()
 
 
@@ -131,7 +134,7 @@ def compare(python: str, n: int, dtype: str, rounds: int) -> Iterator[Measuremen
         for target, feature in TARGETS.items()
         if feature in processor_features()
     }
-    options = PRECISIONS[dtype].arguments | {"device": "cpu", "check": 0}
+    options: dict[str, Any] = PRECISIONS[dtype].arguments | {"device": "cpu", "check": 0}
     own = {}
     for pattern in ("esoteric", "aa"):
         periodic = Simulation((n, n, n), collision=TRT(0.6), pattern=pattern, **options)

@@ -31,7 +31,7 @@ SMALL_SPHERES = [(4, 20.0, 14.0, 18.0), (8, 100.0, 5.0, 8.0)]
 At Re = 20 a sphere disturbs the stream far around it: a box of 14 diameters adds 1 % of drag."""
 
 
-def cavity_error(n, device, quick, dtype="float32") -> Measurement:
+def cavity_error(n: int, device: hetero.Device, quick: bool, dtype: str = "float32") -> Measurement:
     """Compute the cavity and compare it with Albensoeder and Kuhlmann (2005)."""
     start = time.perf_counter()
     turns = 1.0 if quick else 80.0
@@ -45,7 +45,7 @@ def cavity_error(n, device, quick, dtype="float32") -> Measurement:
     )  # fmt: skip
 
 
-def half_precision_errors(n, device) -> list[Measurement]:
+def half_precision_errors(n: int, device: hetero.Device) -> list[Measurement]:
     """Compare half-precision storage with float32 on the cavity and with float64 on vortices."""
     runs = {
         p: solve_cavity(n, turns=60.0, storage=p, pattern="ab", device=device, check=0).u
@@ -71,7 +71,9 @@ def half_precision_errors(n, device) -> list[Measurement]:
     return figures
 
 
-def drag_error(diameter, reynolds, width, length, device, quick) -> Measurement:
+def drag_error(
+    diameter: int, reynolds: float, width: float, length: float, device: hetero.Device, quick: bool
+) -> Measurement:
     """Compute the drag of a sphere and compare it with Schiller and Naumann's correlation."""
     start = time.perf_counter()
     longest = 3.0 if quick else 60.0

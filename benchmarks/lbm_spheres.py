@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
     n = 24 if quick else 256 if device.kind == "cuda" else 128
     count = max(1, round(200 * (n / 256) ** 3))
     for pattern in ("ab", "esoteric"):
-        options = {"pattern": pattern, "device": device, "check": 0}
+        options: dict[str, Any] = {"pattern": pattern, "device": device, "check": 0}
         empty, _ = seconds_per_step(Simulation((n, n, n), **options), device)
         beads = {"beads": lbm.Solid(random_spheres(n, count))}
         s = Simulation((n, n, n), boundaries=beads, **options)

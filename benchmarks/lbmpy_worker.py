@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import lbmpy
 import numpy as np
@@ -21,7 +22,7 @@ from lbmpy.advanced_streaming import Timestep
 PATTERN, RATE = "esotwist", 1.6  # 1/tau; the speed does not depend on it
 
 
-def make_steps(target: str, n: int, dtype: np.dtype):
+def make_steps(target: str, n: int, dtype: np.dtype) -> tuple[Any, list]:
     """Return (data handling, kernels of even and odd steps) of a domain of n^3 cells."""
     data = pystencils.create_data_handling(
         (n, n, n), default_layout="fzyx", default_ghost_layers=1, periodicity=(True,) * 3

@@ -9,10 +9,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import hetero
+from hetero.arrays import Array
 from hetero.command_line import save_output
 
 
@@ -47,6 +49,15 @@ class Measurement:
     def as_dict(self) -> dict:
         """Return the fields and the fraction, for JSON."""
         return asdict(self) | {"fraction": self.fraction}
+
+
+def empty(device: hetero.Device, size: int, dtype: str = "float64") -> Array:
+    """Return uninitialized memory of the device."""
+    if device.kind == "cpu":
+        return np.empty(size, dtype)
+    from hetero.cuda.driver import cuda
+
+    return cuda.device_array(size, dtype)
 
 
 def milliseconds(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import ModuleType
+
 import numpy as np
 
 import hetero
 import rode
-from benchmarks.measurements import Measurement
+from benchmarks.measurements import Measurement, empty
 from rode.normals import METHODS
 
 SAMPLE = 0.03
@@ -56,11 +59,18 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     return figures
 
 
-def normals(device, dtype, method, size, limits, peers) -> Measurement:
+def normals(
+    device: hetero.Device,
+    dtype: str,
+    method: str,
+    size: int,
+    limits: hetero.Limits,
+    peers: dict[str, float],
+) -> Measurement:
     """Measure normal numbers by a method."""
     width = np.dtype(dtype).itemsize
     count = size // (width // 4)
-    out = _empty(device, count, dtype)
+    out = empty(device, count, dtype)
     timing = hetero.benchmark(
         lambda: rode.normal(method=method, rng=1, out=out, device=device), device=device
     )
@@ -79,11 +89,18 @@ def normals(device, dtype, method, size, limits, peers) -> Measurement:
     )
 
 
-def path(device, dtype, kind, method, size, limits) -> Measurement:
+def path(
+    device: hetero.Device,
+    dtype: str,
+    kind: str | None,
+    method: str,
+    size: int,
+    limits: hetero.Limits,
+) -> Measurement:
     """Measure one path with its noise drawn."""
     width = np.dtype(dtype).itemsize
     count = size // (width // 4)
-    out = _empty(device, count, dtype)
+    out = empty(device, count, dtype)
     timing = hetero.benchmark(
         lambda: rode.ornstein_uhlenbeck(
             None, 2.0**-10, method=method, normals=kind, rng=1, out=out, device=device
@@ -104,9 +121,11 @@ def path(device, dtype, kind, method, size, limits) -> Measurement:
     )
 
 
-def given_noise(device, method, size, limits) -> Measurement:
+def given_noise(
+    device: hetero.Device, method: str, size: int, limits: hetero.Limits
+) -> Measurement:
     """Measure one path of given noise."""
-    noise, out = _empty(device, size, "float32"), _empty(device, size, "float32")
+    noise, out = empty(device, size, "float32"), empty(device, size, "float32")
     rode.normal(out=noise, rng=1, device=device)
     timing = hetero.benchmark(
         lambda: rode.ornstein_uhlenbeck(
@@ -132,10 +151,12 @@ def given_noise(device, method, size, limits) -> Measurement:
     )
 
 
-def many_paths(device, kind, size, power, limits) -> Measurement:
+def many_paths(
+    device: hetero.Device, kind: str | None, size: int, power: int, limits: hetero.Limits
+) -> Measurement:
     """Measure many paths."""
     paths = 1 << (6 if size < 1 << 20 else power)
-    out = _empty(device, size, "float32").reshape((paths, size // paths))
+    out = empty(device, size, "float32").reshape((paths, size // paths))
     timing = hetero.benchmark(
         lambda: rode.ornstein_uhlenbeck(
             None, 2.0**-10, method="scan", normals=kind, rng=1, out=out, device=device
@@ -156,13 +177,15 @@ def many_paths(device, kind, size, power, limits) -> Measurement:
     )
 
 
-def averaging(device, dtype, size, steps, limits) -> Measurement:
+def averaging(
+    device: hetero.Device, dtype: str, size: int, steps: int, limits: hetero.Limits
+) -> Measurement:
     """Measure the kernel of single and double averages; the bytes that it reads count."""
     from rode._paths import averages
 
     width = np.dtype(dtype).itemsize
     count = size // (width // 4) // steps * steps
-    source, out = _empty(device, count, dtype), _empty(device, 2 * (count // steps), dtype)
+    source, out = empty(device, count, dtype), empty(device, 2 * (count // steps), dtype)
     rode.normal(out=source, rng=1, device=device)
     out = out.reshape((2, count // steps))
     sums = averages.loops(device).fill_sums
@@ -179,7 +202,7 @@ def averaging(device, dtype, size, steps, limits) -> Measurement:
     )
 
 
-def fused(device, quick) -> list[Measurement]:
+def fused(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Measure fine steps of whole runs: words, normals, process, sums, coarse steps, peaks."""
     gpu, figures = device.kind == "cuda", []
     problem = rode.kanai_tajimi(outputs=("acceleration",))
@@ -199,13 +222,11 @@ def fused(device, quick) -> list[Measurement]:
             ("3-rode-taylor", 2.0**-5, 1 << 15, 4096, "float32", None, 1 << 9),
         ]
     for method, h, fine, paths, dtype, normal, steps in cases[:1] if quick else cases:
-        settings = {"t_span": (0.0, steps * h), "h": h, "delta": h / fine, "paths": paths}
-        settings |= {"reduction": "peaks", "dtype": dtype, "normals": normal, "rng": 1}
-        timing = hetero.benchmark(
-            lambda m=method, s=settings: rode.solve(problem, m, device=device, **s),
-            repeats=5,
-            device=device,
-        )
+        call = partial(
+            rode.solve, problem, method, t_span=(0.0, steps * h), h=h, delta=h / fine, paths=paths,
+            reduction="peaks", dtype=dtype, normals=normal, rng=1, device=device,
+        )  # fmt: skip
+        timing = hetero.benchmark(call, repeats=5, device=device)
         work = paths * steps * fine
         figures.append(
             Measurement(
@@ -223,7 +244,7 @@ def fused(device, quick) -> list[Measurement]:
     return figures
 
 
-def exact(device, quick) -> list[Measurement]:
+def exact(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Measure 3-RODE-Taylor over 2^9 s with h = 2^-5 and 4096 paths.
 
     Riesinger (2017, tables 12.3 and 12.4) has 2^9 s on up to 1248 GPUs of TSUBAME2.5 with a path
@@ -231,15 +252,12 @@ def exact(device, quick) -> list[Measurement]:
     """
     problem, figures = rode.kanai_tajimi(outputs=("acceleration",)), []
     for reduction in ("peaks", "moments"):
-        settings = {"t_span": (0, 4 if quick else 512), "h": 2.0**-5, "paths": 4096, "rng": 1}
-        timing = hetero.benchmark(
-            lambda s=settings, r=reduction: rode.solve(
-                *(problem, "3-rode-taylor"),
-                **(s | {"sampling": "exact", "reduction": r, "dtype": "float32", "device": device}),
-            ),
-            repeats=5,
+        call = partial(
+            rode.solve, problem, "3-rode-taylor", t_span=(0, 4 if quick else 512), h=2.0**-5,
+            paths=4096, rng=1, sampling="exact", reduction=reduction, dtype="float32",
             device=device,
-        )
+        )  # fmt: skip
+        timing = hetero.benchmark(call, repeats=5, device=device)
         figures.append(
             Measurement(
                 f"exact sampling, 3-rode-taylor, 2^9 s, h 2^-5, 4096 paths, {reduction}",
@@ -254,19 +272,17 @@ def exact(device, quick) -> list[Measurement]:
     return figures
 
 
-def correlated(device, quick) -> Measurement:
+def correlated(device: hetero.Device, quick: bool) -> Measurement:
     """Measure three correlated processes, whose exact sums stand for h^-1 fine steps each."""
     from studies.rode.excitations import three_processes
 
     problem, paths = three_processes(), 1 << (8 if quick else 20 if device.kind == "cuda" else 12)
     steps, fine = 64 if quick else 4096, 1 << 10
-    settings = {"t_span": (0.0, steps / fine), "h": 1.0 / fine, "paths": paths, "rng": 1}
-    settings |= {"sampling": "exact", "reduction": "peaks", "dtype": "float32", "normals": "fast"}
-    timing = hetero.benchmark(
-        lambda: rode.solve(problem, "averaged-heun", device=device, **settings),
-        repeats=5,
-        device=device,
-    )
+    call = partial(
+        rode.solve, problem, "averaged-heun", t_span=(0.0, steps / fine), h=1.0 / fine, paths=paths,
+        rng=1, sampling="exact", reduction="peaks", dtype="float32", normals="fast", device=device,
+    )  # fmt: skip
+    timing = hetero.benchmark(call, repeats=5, device=device)
     return Measurement(
         f"fine steps by exact sums, averaged-heun, three correlated processes, {paths:,} paths, "
         f"h/delta {fine:,}, float32, fast normals",
@@ -277,15 +293,7 @@ def correlated(device, quick) -> Measurement:
     )
 
 
-def _empty(device, size, dtype):
-    if device.kind == "cpu":
-        return np.empty(size, dtype)
-    from hetero.cuda.driver import cuda
-
-    return cuda.device_array(size, dtype)
-
-
-def _cupy():
+def _cupy() -> ModuleType | None:
     try:
         import cupy
     except ImportError:
@@ -293,11 +301,11 @@ def _cupy():
     return cupy
 
 
-def _peers(device, dtype, size) -> dict[str, float]:
+def _peers(device: hetero.Device, dtype: str, size: int) -> dict[str, float]:
     """Return the normal numbers per second of NumPy (one core), or of cuRAND through CuPy."""
     if device.kind == "cpu":
         generator, few = np.random.Generator(np.random.SFC64(1)), min(size, 1 << 20)
-        timing = hetero.benchmark(lambda: generator.standard_normal(few, dtype=dtype))
+        timing = hetero.benchmark(lambda: generator.standard_normal(few, dtype=np.dtype(dtype)))
         return {"NumPy SFC64 (one thread)": timing.rate(few) / 1e9}
     cupy = _cupy()
     if cupy is None:
@@ -306,8 +314,7 @@ def _peers(device, dtype, size) -> dict[str, float]:
     out = cupy.empty(count, dtype)
     for name, bits in (("XORWOW", cupy.random.XORWOW), ("Philox", cupy.random.Philox4x3210)):
         generator = cupy.random.Generator(bits(1))
-        timing = hetero.benchmark(
-            lambda g=generator: g.standard_normal(dtype=dtype, out=out), device=device
-        )
+        call = partial(generator.standard_normal, dtype=dtype, out=out)
+        timing = hetero.benchmark(call, device=device)
         rates[f"cuRAND {name}"] = timing.rate(count) / 1e9
     return rates

@@ -39,7 +39,7 @@ def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
 def random_matrices(count: int, n: int, device: hetero.Device, dtype: type) -> Any:
     """Return random Hermitian matrices (count, n, n) in the memory of the device."""
     rng = np.random.default_rng(3)
-    a = rng.standard_normal((count, n, n), dtype=np.float32).astype(dtype)
+    a: np.ndarray = rng.standard_normal((count, n, n), dtype=np.float32).astype(dtype)
     if np.dtype(dtype).kind == "c":
         a += 1j * rng.standard_normal((count, n, n), dtype=np.float32)
     return module_of(device).asarray(a + a.transpose(0, 2, 1).conj())

@@ -6,6 +6,7 @@ import contextlib
 import time
 import types
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -61,7 +62,7 @@ def measure_tridiagonal(kind: str, n: int, device: hetero.Device) -> Measurement
     peers = [("SciPy", lambda: eigh_tridiagonal(d, e))] if n <= 2000 else []
     xp = module_of(device)
     full = xp.diag(xp.asarray(d)) + xp.diag(xp.asarray(e), 1) + xp.diag(xp.asarray(e), -1)
-    solve = lambda: sbth.eigh_tridiagonal(d, e, device=device)  # noqa: E731
+    solve = partial(sbth.eigh_tridiagonal, d, e, device=device)
     name = f"all eigenvectors of a tridiagonal matrix ({kind}), n = {n}"
     return measure(name, solve, device, peers, describe_ratios(xp, full, *solve()))
 
@@ -126,7 +127,7 @@ def measure_band(n: int, d: int, device: hetero.Device) -> Measurement:
     full, xp = sbth.dense_from_band(ab, lower=True), module_of(device)
     peers = [("SciPy", lambda: eig_banded(ab, lower=True))] if n <= 2000 else []
     here = xp.asarray(ab)
-    solve = lambda: sbth.eig_banded(here, lower=True, device=device)  # noqa: E731
+    solve = partial(sbth.eig_banded, here, lower=True, device=device)
     name = f"all eigenvectors of a band matrix, n = {n}, bandwidth {d}"
     return measure(name, solve, device, peers, describe_ratios(xp, full, *solve()))
 

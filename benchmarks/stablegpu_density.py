@@ -11,7 +11,7 @@ import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.measurements import Measurement, milliseconds
+from benchmarks.measurements import Measurement, empty, milliseconds
 
 SHAPES = ((0.75, 0.5), (1.5, 0.5), (1.9, 0.0))
 """Pairs (alpha, beta) of the measured distributions."""
@@ -32,7 +32,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
         ]
         figures.append(quantiles(device, alpha, beta, quick))
         figures += [
-            samples(device, alpha, beta, limits, quick, dtype) for dtype in (np.float64, np.float32)
+            samples(device, alpha, beta, limits, quick, dtype) for dtype in ("float64", "float32")
         ]
     figures.append(parameters_by_point(device, quick))
     return figures
@@ -83,14 +83,14 @@ def first_calls(device: hetero.Device, quick: bool) -> list[Measurement]:
     return figures
 
 
-def thousand_points(device, alpha, beta) -> Measurement:
+def thousand_points(device: hetero.Device, alpha: float, beta: float) -> Measurement:
     """Time 1000 points of a distribution that is not in any cache: its preparation counts."""
     from stablegpu._density.nodes import evaluate as nodes_evaluate
 
     x = np.linspace(-10, 10, 1000)
     distribution = stablegpu.stable(alpha, beta, device=device)
 
-    def evaluate():
+    def evaluate() -> None:
         nodes_evaluate.nodes_of.cache_clear()
         distribution.pdf_cdf(x)
 
@@ -98,7 +98,14 @@ def thousand_points(device, alpha, beta) -> Measurement:
     return milliseconds(name, evaluate, device, "NumPy in, NumPy out: transfers in")
 
 
-def throughput(device, alpha, beta, limits, quick, evaluator) -> Measurement:
+def throughput(
+    device: hetero.Device,
+    alpha: float,
+    beta: float,
+    limits: hetero.Limits,
+    quick: bool,
+    evaluator: str,
+) -> Measurement:
     """Measure joint pdf and cdf with the data on the device, and on the CPU also SciPy's."""
     size = {
         "quadrature": 200_000 if device.kind == "cpu" else 2_000_000,
@@ -133,12 +140,12 @@ def throughput(device, alpha, beta, limits, quick, evaluator) -> Measurement:
     )
 
 
-def plans(device, alpha, beta, evaluator) -> Measurement:
+def plans(device: hetero.Device, alpha: float, beta: float, evaluator: str) -> Measurement:
     """Time the preparation of an evaluator for (alpha, beta)."""
     from stablegpu._density.nodes import evaluate as nodes_evaluate
     from stablegpu._density.polynomials.build import segments_of
 
-    def prepare():
+    def prepare() -> None:
         nodes_evaluate.nodes_of.cache_clear()
         segments_of.cache_clear()
         stablegpu.stable(alpha, beta, device=device).plan(evaluator)
@@ -153,11 +160,11 @@ def plans(device, alpha, beta, evaluator) -> Measurement:
     )
 
 
-def parameters_by_point(device, quick) -> Measurement:
+def parameters_by_point(device: hetero.Device, quick: bool) -> Measurement:
     """Measure pdf of points with an alpha and beta each, and on the CPU also SciPy's for a few."""
     size = 2000 if quick else (200_000 if device.kind == "cpu" else 50_000_000)
     rng = np.random.default_rng(1)
-    points = [rng.uniform(*ends, size) for ends in ((-20, 20), (0.3, 2), (-1, 1))]
+    points = [rng.uniform(low, high, size) for low, high in ((-20, 20), (0.3, 2), (-1, 1))]
     arguments = points
     if device.kind == "cuda":
         from hetero.cuda.driver import cuda
@@ -181,7 +188,7 @@ def parameters_by_point(device, quick) -> Measurement:
     )
 
 
-def quantiles(device, alpha, beta, quick) -> Measurement:
+def quantiles(device: hetero.Device, alpha: float, beta: float, quick: bool) -> Measurement:
     """Measure quantiles by polynomials, and on the CPU also SciPy's."""
     size = (2_000_000 if device.kind == "cpu" else 200_000_000) // (100 if quick else 1)
     distribution = stablegpu.stable(alpha, beta, device=device).plan()
@@ -208,16 +215,18 @@ def quantiles(device, alpha, beta, quick) -> Measurement:
     )
 
 
-def samples(device, alpha, beta, limits, quick, dtype) -> Measurement:
+def samples(
+    device: hetero.Device,
+    alpha: float,
+    beta: float,
+    limits: hetero.Limits,
+    quick: bool,
+    dtype: str,
+) -> Measurement:
     """Measure samples that are drawn to the device's memory, and on the CPU also SciPy's."""
     size = 10_000 if quick else (4_000_000 if device.kind == "cpu" else 200_000_000)
     distribution = stablegpu.stable(alpha, beta, device=device)
-    if device.kind == "cpu":
-        out = np.empty(size, dtype)
-    else:
-        from hetero.cuda.driver import cuda
-
-        out = cuda.device_array(size, dtype)
+    out = empty(device, size, dtype)
     timing = hetero.benchmark(lambda: distribution.rvs(out=out, rng=1), device=device)
     peers = {}
     if device.kind == "cpu" and not quick:

@@ -6,12 +6,14 @@ The last two are not speeds: the quality of a fit is as much a result as its tim
 from __future__ import annotations
 
 import collections
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.measurements import Measurement
+from benchmarks.measurements import Measurement, empty
 from stablegpu._parameters import PARAMETERS
 
 ALPHAS = (0.3, 0.75, 1.02, 1.5, 1.9)
@@ -49,7 +51,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
 # ---- times -------------------------------------------------------------------------------------
 
 
-def one(device, alpha) -> Measurement:
+def one(device: hetero.Device, alpha: float) -> Measurement:
     """Time a single fit, on one core of a CPU."""
     x = stablegpu.stable(alpha, 0.3, parameterization="S0").rvs(SIZE, rng=1)
     with hetero.use_threads(1):
@@ -64,10 +66,10 @@ def one(device, alpha) -> Measurement:
     )
 
 
-def many(device, sets) -> list[Measurement]:
+def many(device: hetero.Device, sets: int) -> list[Measurement]:
     """Time fits of many samples at once, drawn from four distributions on the device."""
     shares = [sets // 4] * 3 + [sets - 3 * (sets // 4)]
-    data = _empty(device, sets * SIZE)
+    data = empty(device, sets * SIZE)
     first = 0
     for alpha, share in zip((1.5, 0.7, 1.0, 1.8), shares, strict=True):
         distribution = stablegpu.stable(alpha, 0.3, parameterization="S0", device=device)
@@ -76,9 +78,8 @@ def many(device, sets) -> list[Measurement]:
         first = last
     rows, figures = data.reshape((sets, SIZE)), []
     for method in ("ml", "mcculloch", "koutrouvelis"):
-        timing = hetero.benchmark(
-            lambda m=method: stablegpu.fit(rows, method=m, device=device), repeats=5, device=device
-        )
+        call = partial(stablegpu.fit, rows, method=method, device=device)
+        timing = hetero.benchmark(call, repeats=5, device=device)
         figures.append(
             Measurement(
                 f"{sets:,} fits of {SIZE:,} observations, {method}",
@@ -91,15 +92,14 @@ def many(device, sets) -> list[Measurement]:
     return figures
 
 
-def large(device, size) -> list[Measurement]:
+def large(device: hetero.Device, size: int) -> list[Measurement]:
     """Time fits of one large sample by three methods."""
     distribution = stablegpu.stable(1.6, 0.3, device=device)
-    x = distribution.rvs(out=_empty(device, size), rng=1)
+    x = distribution.rvs(out=empty(device, size), rng=1)
     figures = []
     for method in ("ml", "mcculloch", "koutrouvelis"):
-        timing = hetero.benchmark(
-            lambda m=method: stablegpu.fit(x, method=m, device=device), repeats=5, device=device
-        )
+        call = partial(stablegpu.fit, x, method=method, device=device)
+        timing = hetero.benchmark(call, repeats=5, device=device)
         note = "data on the device"
         figures.append(
             Measurement(
@@ -111,14 +111,6 @@ def large(device, size) -> list[Measurement]:
             )
         )
     return figures
-
-
-def _empty(device, size):
-    if device.kind == "cpu":
-        return np.empty(size)
-    from hetero.cuda.driver import cuda
-
-    return cuda.device_array(size)
 
 
 # ---- likelihoods -------------------------------------------------------------------------------
@@ -136,10 +128,10 @@ def problems(count: int) -> np.ndarray:
     return np.array([d.rvs(SIZE, rng=k) for k, d in enumerate(distributions(count))])
 
 
-def against_searches(device, count: int, points: int) -> list[Measurement]:
+def against_searches(device: hetero.Device, count: int, points: int) -> list[Measurement]:
     """Measure how far the log-likelihood of "ml" is above that of every other method."""
     rows = problems(count)
-    options = {"parameterization": "S0", "device": device}
+    options: dict[str, Any] = {"parameterization": "S0", "device": device}
     best = stablegpu.fit(rows, **options)
     statuses = dict(collections.Counter(best.status.tolist()))
     logliks = {
@@ -164,7 +156,9 @@ def against_searches(device, count: int, points: int) -> list[Measurement]:
     ]
 
 
-def _fine_grid(rows, best, points: int, options) -> np.ndarray:
+def _fine_grid(
+    rows: np.ndarray, best: stablegpu.FitResults, points: int, options: dict[str, Any]
+) -> np.ndarray:
     """Return the largest log-likelihood on a grid around each estimate."""
     offsets = np.linspace(-2.5, 2.5, points)
     corners = np.stack(np.meshgrid(*[offsets] * 4), axis=-1).reshape(-1, 4)
@@ -186,13 +180,15 @@ def _fine_grid(rows, best, points: int, options) -> np.ndarray:
 # ---- errors ------------------------------------------------------------------------------------
 
 
-def against_the_bound(device, alpha, beta, replicas: int, size: int = SIZE) -> list[Measurement]:
+def against_the_bound(
+    device: hetero.Device, alpha: float, beta: float, replicas: int, size: int = SIZE
+) -> list[Measurement]:
     """Compare variances with the Cramer-Rao bound, and the coverage of intervals with 95 %."""
     distribution = stablegpu.stable(alpha, beta, parameterization="S0")
     rows = distribution.rvs((replicas, size), rng=11)
     bound = np.diag(np.linalg.inv(size * stablegpu.fisher_information(alpha, beta)))
     true, figures = dict(zip(PARAMETERS, (alpha, beta, 0.0, 1.0), strict=True)), []
-    options = {"parameterization": "S0", "device": device}
+    options: dict[str, Any] = {"parameterization": "S0", "device": device}
     for method in ("ml", "koutrouvelis"):
         fits = stablegpu.fit(rows, method=method, **options)
         title = f"alpha {alpha}, beta {beta}, {replicas:,} samples of {size:,}, {method}"
@@ -202,8 +198,14 @@ def against_the_bound(device, alpha, beta, replicas: int, size: int = SIZE) -> l
     return figures
 
 
-def _variances(fits, true: dict, bound, title: str) -> Measurement:
-    ratios, notes = {}, {"bias over the bound's root": [], "mean squared error bar over it": []}
+def _variances(
+    fits: stablegpu.FitResults, true: dict[str, float], bound: np.ndarray, title: str
+) -> Measurement:
+    ratios: dict[str, float] = {}
+    notes: dict[str, list[float]] = {
+        "bias over the bound's root": [],
+        "mean squared error bar over it": [],
+    }
     for (name, value), least in zip(true.items(), bound, strict=True):
         values, error = getattr(fits, name), fits.stderr[name]
         ratios[name] = float(values.var() / least)
@@ -217,7 +219,13 @@ def _variances(fits, true: dict, bound, title: str) -> Measurement:
     )
 
 
-def _coverages(rows, fits, true: dict, title: str, options) -> list[Measurement]:
+def _coverages(
+    rows: np.ndarray,
+    fits: stablegpu.FitResults,
+    true: dict[str, float],
+    title: str,
+    options: dict[str, Any],
+) -> list[Measurement]:
     """Measure the coverage of Wald's intervals and of those by the profile likelihood.
 
     The profile is evaluated only at the true value, which its interval contains if the profile is

@@ -9,6 +9,7 @@ import numpy as np
 import hetero
 import stablegpu
 from benchmarks.measurements import Measurement
+from hetero.arrays import Array
 
 ORDER = 3  # the order n of the exponential integral expn
 SUSTAINED = 0.1  # seconds after which a GPU is so warm that it lowers its clock
@@ -28,7 +29,9 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     return figures
 
 
-def elementwise(name, host, device, limits) -> Measurement:
+def elementwise(
+    name: str, host: np.ndarray, device: hetero.Device, limits: hetero.Limits
+) -> Measurement:
     """Measure a function of unsorted N(0, 5^2) numbers on the device; expn gets absolute values."""
     orders = (ORDER,) if name == "expn" else ()
     x, out = on_device(host, device), on_device(np.empty_like(host), device)
@@ -48,7 +51,9 @@ def elementwise(name, host, device, limits) -> Measurement:
     )
 
 
-def sum_of_exponentials(host, device, limits) -> Measurement:
+def sum_of_exponentials(
+    host: np.ndarray, device: hetero.Device, limits: hetero.Limits
+) -> Measurement:
     """Measure `logsumexp` of an array on the device."""
     x = on_device(host, device)
     timing = hetero.benchmark(lambda: stablegpu.logsumexp(x, device=device), device=device)
@@ -64,7 +69,7 @@ def sum_of_exponentials(host, device, limits) -> Measurement:
     )
 
 
-def on_device(host, device):
+def on_device(host: np.ndarray, device: hetero.Device) -> Array:
     """Return a NumPy array as an array on the device."""
     if device.kind == "cpu":
         return host
@@ -73,7 +78,9 @@ def on_device(host, device):
     return cuda.to_device(host)
 
 
-def peers(name, orders, host, device) -> dict[str, float]:
+def peers(
+    name: str, orders: tuple[int, ...], host: np.ndarray, device: hetero.Device
+) -> dict[str, float]:
     """Measure SciPy (one core, a part of the data) and CuPy (on a GPU) in the same unit."""
     from scipy import special
 

@@ -10,7 +10,7 @@ import hetero
 import tmd
 from benchmarks.measurements import Measurement
 from benchmarks.tmd_campaign import BITS, write_binade
-from studies.tmd.phases import random_windows
+from studies.tmd.domains import random_windows
 from tmd.functions import load_function
 
 PUBLISHED = {1: (785.14 + 711.8) / 2, 128: (1612.03 + 51530.44) / 2}

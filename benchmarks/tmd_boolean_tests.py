@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import hetero
 from benchmarks.measurements import Measurement
-from studies.tmd.phases import random_windows, with_subdomain_size
+from studies.tmd.domains import random_windows
+from studies.tmd.phases import with_subdomain_size
 from tmd import _search
 from tmd._search import make_batch
 from tmd.functions import load_function
@@ -31,11 +33,8 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
         for test, division in TESTS[3:5] if quick else TESTS:
             p = with_subdomain_size(replace(p, algorithm=test, division=division), 15, 3)
             batch = make_batch(f, p, 0, p.super_blocks)
-            timing = hetero.benchmark(
-                lambda batch=batch, p=p: loops.count_failing_subdomains(batch, p),
-                repeats=5,
-                device=device,
-            )
+            call = partial(loops.count_failing_subdomains, batch, p)
+            timing = hetero.benchmark(call, repeats=5, device=device)
             rates[test, division] = timing.rate(float(batch.subdomain_counts.sum())) / 1e9
             figures.append(
                 Measurement(

@@ -17,7 +17,7 @@ def pdf_cdf(x: float, alpha: float, beta: float, digits: int = 20) -> tuple[Any,
     The characteristic function is exp(-t^alpha - i beta tan(pi alpha/2) (t - t^alpha)) for t > 0,
     and exp(-t - i beta (2/pi) t log t) for alpha = 1 (Nolan 1997).
     """
-    from mpmath import mp  # type: ignore[import-untyped]  # it has no types
+    from mpmath import mp
 
     with mp.workdps(digits + 10):
         x, alpha, beta = mp.mpf(x), mp.mpf(alpha), mp.mpf(beta)

@@ -18,17 +18,19 @@ PACKAGES = ("hetero", "stablegpu", "rode", "lbm", "sbth", "tmd")
 SOURCE_ONLY = ("tests", "examples", "benchmarks", "studies")
 
 
-def check_packages():
+def check_packages() -> None:
     """Require that the packages, and nothing else of the source tree, are installed."""
     site = Path(sysconfig.get_path("purelib")).resolve()
     for name in PACKAGES:
-        origin = Path(importlib.import_module(name).__file__).resolve()
+        file = importlib.import_module(name).__file__
+        assert file is not None, f"{name} is a folder without __init__.py"
+        origin = Path(file).resolve()
         assert origin.is_relative_to(site), f"{name} comes from {origin}, not from {site}"
     for name in SOURCE_ONLY:
         assert importlib.util.find_spec(name) is None, f"{name} was installed"
 
 
-def check_cpu():
+def check_cpu() -> None:
     """Compile and run a density on the CPU, and compare it with its closed form."""
     import stablegpu
 
@@ -37,7 +39,7 @@ def check_cpu():
     assert math.isclose(pdf, expected, rel_tol=1e-14), f"pdf {pdf}, not {expected}"
 
 
-def check_compiler(extra):
+def check_compiler(extra: str) -> None:
     """Compile a kernel to a cubin with the CUDA wheels that `extra` brought."""
     import numba
     from cuda.bindings import nvjitlink
@@ -56,7 +58,7 @@ def check_compiler(extra):
     assert report.registers > 0, report
 
 
-def check_command():
+def check_command() -> None:
     """Run `python -m hetero`, which reports the devices."""
     command = [sys.executable, "-I", "-m", "hetero", "--no-limits"]
     process = subprocess.run(command, capture_output=True, text=True)
@@ -64,7 +66,7 @@ def check_command():
     assert process.returncode == 0, f"{command} ended with {process.returncode}:\n{output}"
 
 
-def main():
+def main() -> None:
     extra = sys.argv[1]
     check_packages()
     check_cpu()

@@ -23,7 +23,9 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported: its sums depend on it
 
@@ -92,12 +94,13 @@ def generated_kernels() -> dict:
     from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
     from tmd._search.gpu.kernels import kernels_for
 
-    def lbm_kernel(pattern, odd, precision, walls):
+    def lbm_kernel(pattern: str, odd: int, precision: str, walls: str) -> tuple:
         kernel = make_kernel("step", pattern, odd, precision, walls, TRT, False)
         return kernel, lbm_signature(precision)
 
-    def tmd_kernel(algorithm, division, phase):
-        number = NUMBERS.get(DIVISIONS[division][1], u8)
+    def tmd_kernel(algorithm: str, division: str, phase: int) -> tuple:
+        numbers: dict[Any, Any] = NUMBERS
+        number = numbers.get(DIVISIONS[division][1], u8)
         kernels = kernels_for(algorithm, division)
         if phase == 1:
             return kernels.test_subdomains, phase_1_signature(number)
@@ -106,6 +109,7 @@ def generated_kernels() -> dict:
     precisions = "float32", "float64", "float16"
     steps = ("ab", 0), ("aa", 0), ("aa", 1), ("esoteric", 0), ("esoteric", 1)
     table = {}
+    case: Any
     for step, *case in itertools.product(steps, precisions, ("none", "faces", "solids")):
         names = " ".join(map(str, (*step, *case)))
         table[f"lbm step {names}"] = lambda c=(*step, *case): lbm_kernel(*c)
@@ -130,7 +134,7 @@ def calls_in_float32() -> dict:
     from public_calls import X, law, solve
     from rode.normals import METHODS
 
-    options = {"dtype": "float32", "rng": 1}
+    options: dict[str, Any] = {"dtype": "float32", "rng": 1}
     return {
         "stable.rvs": lambda d: law(d).rvs(2000, rng=4, dtype="float32"),
         **{
@@ -159,7 +163,8 @@ def output_fingerprints(match: str = "") -> dict[str, str]:
 
     in_float32 = {f"{name} in float32": call for name, call in calls_in_float32().items()}
     hashes = {}
-    for name, call in (CALLS | in_float32).items():
+    calls: dict[str, Callable[[str], object]] = CALLS | in_float32
+    for name, call in calls.items():
         if match not in name:
             continue
         with warnings.catch_warnings():
@@ -170,7 +175,7 @@ def output_fingerprints(match: str = "") -> dict[str, str]:
     return hashes
 
 
-def as_bytes(value) -> bytes:
+def as_bytes(value: object) -> bytes:
     """Return numbers of any kind as the bytes of an array, with its type and shape."""
     import numpy as np
 

@@ -8,20 +8,32 @@ power on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 import mpmath as mp
 import numpy as np
 
 mp.mp.dps = 60  # decimal digits
 
+Number: TypeAlias = Any
+"""A number of mpmath, which has no types."""
+
+Function: TypeAlias = Callable[[Number], Number]
+Fit: TypeAlias = tuple[list[Any], Number]
+"""Coefficients of a dtype, the highest power first, and the largest weighted error."""
+
 LARGEST_A = {"float32": mp.mpf("14.4"), "float64": mp.mpf("38.6")}  # exp(-a^2/2) underflows beyond
 
 
-def mills(a):
+def mills(a: Number) -> Number:
     """Return Q(a) exp(a^2/2): the normal survival function Q without its decay."""
     return mp.exp(a * a / 2) * mp.erfc(a / mp.sqrt(2)) / 2
 
 
-def minimax(function, weight, points, powers, rounds=8):
+def minimax(
+    function: Function, weight: Function, points: list, powers: list[int], rounds: int = 8
+) -> list:
     """Return the coefficients of `powers` that minimize the largest |error| * weight."""
     low, high = points[0], points[-1]
     size = len(powers) + 1
@@ -51,7 +63,7 @@ def minimax(function, weight, points, powers, rounds=8):
     return coefficients
 
 
-def _alternating(errors) -> list[int]:
+def _alternating(errors: list) -> list[int]:
     """Return the index of the largest error in each run of errors of one sign."""
     peaks = [0]
     for i in range(1, len(errors)):
@@ -62,7 +74,15 @@ def _alternating(errors) -> list[int]:
     return peaks
 
 
-def fit_rounded(function, weight, low, high, degree, dtype, short):
+def fit_rounded(
+    function: Function,
+    weight: Function,
+    low: Number,
+    high: Number,
+    degree: int,
+    dtype: type,
+    short: int,
+) -> Fit:
     """Return coefficients of `dtype`, the highest power first, and the largest weighted error.
 
     The `short` highest ones have 21 bits.
@@ -72,7 +92,7 @@ def fit_rounded(function, weight, low, high, degree, dtype, short):
     ideal = minimax(function, weight, points, list(range(degree + 1)))
     scale = max(abs(low), abs(high))
     nodes = points[:: 1000 // (6 * degree)]
-    rounded = {}
+    rounded: dict[int, Number] = {}
 
     def fit_remaining() -> dict:
         """Return the scaled coefficients that are not rounded yet, fitted by least squares."""
@@ -101,10 +121,10 @@ def round_to_21_bits(number: float) -> float:
     return float(np.ldexp(np.rint(np.ldexp(fraction, 21)), exponent - 21))
 
 
-def mills_series(shift, centre, degree, dtype, short):
+def mills_series(shift: float, centre: float, degree: int, dtype: type, short: int) -> Fit:
     """Fit (a + shift) mills(a) by powers of 1/(a + shift) - centre."""
 
-    def function(v):
+    def function(v: Number) -> Number:
         t = v + mp.mpf(centre)
         return mills(1 / t - shift) / t
 
@@ -113,7 +133,7 @@ def mills_series(shift, centre, degree, dtype, short):
     return fit_rounded(function, lambda v: 1 / function(v), low, high, degree, dtype, short)
 
 
-def decay_series(degree, dtype, short):
+def decay_series(degree: int, dtype: type, short: int) -> Fit:
     """Fit (exp(-r/2) - 1)/r by powers of r for |r| <= log 2."""
     edge = mp.mpf("1.01") * mp.log(2)
     return fit_rounded(
@@ -127,10 +147,10 @@ def decay_series(degree, dtype, short):
     )
 
 
-def log_series(degree, dtype, short):
+def log_series(degree: int, dtype: type, short: int) -> Fit:
     """Fit (log(1 + z) - 2 s)/s^3 by powers of s^2, with s = z/(2 + z), for |s| <= 1/3."""
 
-    def function(w):
+    def function(w: Number) -> Number:
         if w < 1e-8:
             return mp.mpf(2) / 3 + 2 * w / 5
         s = mp.sqrt(w)
@@ -140,7 +160,7 @@ def log_series(degree, dtype, short):
     return fit_rounded(function, weight, 0, edge, degree, dtype, short)
 
 
-def show(name, series, dtype) -> None:
+def show(name: str, series: Fit, dtype: type) -> None:
     """Print a table of coefficients, as it stands in the source, with its largest error."""
     coefficients, error = series
     print(f"# largest error {float(error * 2 ** (np.finfo(dtype).nmant + 1)):.2f} x 2^-p")

@@ -12,10 +12,12 @@ log(MOST - log a). In the middle, pdf is not analytic in beta at alpha = 1, beta
 there are over short pieces of b.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.polynomial import chebyshev
+from numpy.typing import ArrayLike
 
 import stablegpu
 from stablegpu._fit.likelihood.near_one_formulas import (
@@ -39,11 +41,11 @@ LARGEST = 1e12  # -log a where the light tail has vanished
 TARGET = Path(__file__).parents[1] / "stablegpu" / "data" / "near_one.npz"
 
 
-def log_pdf(z, alpha, beta):
+def log_pdf(z: np.ndarray, alpha: np.ndarray, beta: ArrayLike) -> np.ndarray:
     return stablegpu.logpdf(z, alpha, beta, parameterization="S0")
 
 
-def log_ratio(u, alpha):
+def log_ratio(u: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """Return log a: pdf at beta = -1 over its derivative by beta, or its value in the middle."""
     step = 1e-4  # of beta, for the derivative by a difference
     z = np.sinh(u)
@@ -54,12 +56,14 @@ def log_ratio(u, alpha):
     return np.where(u < SMOOTH, np.log(50.0), -size)
 
 
-def to_series(terms: int):
+def to_series(terms: int) -> np.ndarray:
     """Return the matrix that turns values at Chebyshev's points into coefficients."""
     return np.linalg.inv(chebyshev.chebvander(chebyshev.chebpts1(terms), terms - 1))
 
 
-def series(u, alpha, log_a, edges, terms: int):
+def series(
+    u: np.ndarray, alpha: np.ndarray, log_a: np.ndarray, edges: Sequence[float], terms: int
+) -> np.ndarray:
     """Return the coefficients of R as an array [knot, piece of b, term in b, term in alpha]."""
     z = np.sinh(u)[:, None, None, None]
     low, high = np.array(edges[:-1])[:, None], np.array(edges[1:])[:, None]
@@ -70,7 +74,7 @@ def series(u, alpha, log_a, edges, terms: int):
     return np.einsum("ib,upbj,kj->upik", to_series(terms), values, to_series(IN_ALPHA))
 
 
-def table():
+def table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return log a [knot, term in alpha], and R for the knots of the middle and for the others."""
     alpha = 1.0 + HALF_WIDTH * chebyshev.chebpts1(IN_ALPHA)
     u = FINE * np.arange(MIDDLE)
@@ -81,7 +85,7 @@ def table():
     return np.log(MOST - log_a) @ to_series(IN_ALPHA).T, middle, outer
 
 
-def worst_errors(count=200_000, seed=1) -> tuple:
+def worst_errors(count: int = 200_000, seed: int = 1) -> tuple:
     """Return errors of log pdf from the table at random points: largest, its point, and quantiles.
 
     The quantiles are the 99.9th percentile and the median. Half of the betas are near an end of
@@ -98,7 +102,9 @@ def worst_errors(count=200_000, seed=1) -> tuple:
     from stablegpu._fit.likelihood.rule import FIT
 
     @serial
-    def values(z, alpha, beta, flat, out):
+    def values(
+        z: np.ndarray, alpha: np.ndarray, beta: np.ndarray, flat: np.ndarray, out: np.ndarray
+    ) -> None:
         profile = np.empty(ROWS * PROFILE)
         points = z.size // alpha.size
         for d in range(alpha.size):

@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -104,7 +105,7 @@ def choose_file(package: str, rng: random.Random) -> Path:
     top = package if rng.random() < 0.75 else "hetero"
     files = [path for path in sorted((ROOT / top).rglob("*.py")) if path.parent not in CACHE]
     texts = {path: path.read_text() for path in files}
-    marks = {
+    marks: dict[str, Callable[[Path], bool]] = {
         "formulas": lambda path: "formulas" in path.name,
         "extends": lambda path: "numba.extending" in texts[path] or "_intrinsics" in path.parts,
         "any": lambda path: True,
@@ -128,7 +129,9 @@ def edit(text: str, kind: str, rng: random.Random) -> str | None:
     if kind == "docstring":
         kinds = ast.Module, ast.FunctionDef, ast.ClassDef
         owners = [node for node in ast.walk(tree) if isinstance(node, kinds)]
-        found = [node.body[0].value for node in owners if ast.get_docstring(node)]
+        firsts = [node.body[0] for node in owners if ast.get_docstring(node)]
+        values = [first.value for first in firsts if isinstance(first, ast.Expr)]
+        found = [value for value in values if isinstance(value, ast.Constant)]
     else:
         found = [n for n in ast.walk(tree)
                  if isinstance(n, ast.Constant) and type(n.value) in (int, float)]  # fmt: skip
@@ -140,7 +143,9 @@ def edit(text: str, kind: str, rng: random.Random) -> str | None:
     if kind == "docstring":
         new = encoded[: start + 3] + f"Edit {stamp}. ".encode() + encoded[start + 3 :]
     else:
-        value = node.value + 1 if isinstance(node.value, int) else node.value * 1.25 + 0.125
+        number = node.value
+        assert isinstance(number, int | float)
+        value = number + 1 if isinstance(number, int) else number * 1.25 + 0.125
         new = encoded[:start] + repr(value).encode() + encoded[end:]
     return "".join([*lines[:line], new.decode(), *lines[line + 1 :]])
 
@@ -153,7 +158,8 @@ def run_edits(
     No edit begins after the time `until` (of `time.monotonic`). `results` are those of the calls
     without an edit.
     """
-    rng, counts = random.Random(seed), Counter()
+    rng = random.Random(seed)
+    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder), compiled)
         while counts["edits"] < edits and time.monotonic() < until:
@@ -201,10 +207,10 @@ def main() -> int:
                 print(f"the call of {package} fails without an edit: {found[0]}")
                 return 1
         seeds = range(options.seed, options.seed + options.workers)
-        rest = time.monotonic() + options.seconds, pristine.compiled, results
+        until = time.monotonic() + options.seconds
         try:
-            tasks = [pool.submit(run_edits, *pair, *rest)
-                     for pair in zip(shares, seeds, strict=True)]  # fmt: skip
+            tasks = [pool.submit(run_edits, share, seed, until, pristine.compiled, results)
+                     for share, seed in zip(shares, seeds, strict=True)]  # fmt: skip
             counts = sum((task.result() for task in tasks), Counter())
         except StaleCodeError as error:
             print(error)

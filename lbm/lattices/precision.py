@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -42,7 +43,7 @@ class Precision:
         return self.name.partition(" ")[0]
 
     @property
-    def arguments(self) -> dict[str, str]:
+    def arguments(self) -> dict[str, Any]:
         """Arguments of a simulation that choose this precision."""
         if self.dtype_name == self.storage_name:
             return {"dtype": self.dtype_name}

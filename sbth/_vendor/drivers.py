@@ -54,9 +54,9 @@ def _failure(info: int, name: str) -> np.linalg.LinAlgError:
 def tridiagonal_values(d: np.ndarray, e: np.ndarray) -> np.ndarray:
     """Return all eigenvalues of a real tridiagonal matrix, by the root-free QL algorithm."""
     name, solve = routine("sterf", "", d.dtype)
-    sizes = [np.abs(x) for x in (d, e) if x.size]
-    dust = _DUST * max(x.item(x.argmax()) for x in sizes)  # argmax takes less time than max
-    if any(x.item(x.argmin()) < dust for x in sizes):
+    sizes = np.abs(np.concatenate((d, e)))
+    dust = _DUST * sizes.item(sizes.argmax())  # argmax takes less time than max
+    if sizes.item(sizes.argmin()) < dust:
         d, e = (np.where(np.abs(x) < dust, 0.0, x) for x in (d, e))
     values: np.ndarray
     values, info = solve(d, e)

@@ -159,19 +159,16 @@ def evaluate_trivial(z, y, side):
     """Return pdf, low and high with their logarithms where `is_trivial`."""
     if y != y:
         return add_logarithms(y, y, y)
+    argument = z if side.alpha == 1.0 else y
     if abs(y) < np.inf:
-        if side.alpha == 1.0:
-            if side.beta == 0.0:
-                return evaluate_cauchy(z)
-            if is_far(z, side):
-                return evaluate_far_tail(z, side)
-            return add_logarithms(0.0, 0.0, 1.0)
-        if is_at_zeta(y, side):
+        if side.alpha == 1.0 and side.beta == 0.0:
+            return evaluate_cauchy(z)
+        if side.alpha != 1.0 and is_at_zeta(y, side):
             prob_below, prob_above = side.left_angle / math.pi, side.length / math.pi
             return add_logarithms(side.peak, min(prob_below, 1.0), min(prob_above, 1.0))
-        if side.length > 0.0:
-            return evaluate_far_tail(y, side)
-    return add_logarithms(0.0, 1.0, 0.0) if y > 0.0 else add_logarithms(0.0, 0.0, 1.0)
+        if side.length > 0.0 and is_far(argument, side):
+            return evaluate_far_tail(argument, side)
+    return add_logarithms(0.0, 1.0, 0.0) if argument > 0.0 else add_logarithms(0.0, 0.0, 1.0)
 
 
 @scalar

@@ -48,7 +48,7 @@ def passage(level: float, span: float, terms: int = 8) -> float:
     With phi(y; k) = M(-k/2, 1/2, y^2/2) and the zeros k_n of phi(level; .), the probability that it
     stays inside is -sum_n exp(-k_n span)/(k_n d phi/d k).
     """
-    import mpmath  # type: ignore[import-untyped]
+    import mpmath
 
     with mpmath.workdps(40):
 

@@ -1,6 +1,7 @@
 """The published lists agree with their record, and hold what others have published."""
 
 import json
+from pathlib import Path
 
 import pytest
 from flint import arb, ctx
@@ -11,18 +12,7 @@ from tmd.__main__ import main as tmd_main
 
 PUBLIC = {
     "sin": {"0x1.f6d7518808571p+1023", "0x1.a880417b7b119p+1023"},  # in other libraries' tests
-    "log": {"0x1.5ff2358363354p+8", "0x1.920a768d56909p+8", "0x1.4db258a0d8df6p+7", "0x1.07598f4a78f02p+9",
-        "0x1.6571de5a3a4d0p+9", "0x1.e16cea453c800p+8", "0x1.1e88509f96c39p+11", "0x1.a455a70c31d80p+13",
-        "0x1.f63e8a05c6055p+14", "0x1.604475cb1f86dp+15", "0x1.3ef2d508592d8p+17", "0x1.7d822b508bb3bp+20",
-        "0x1.1a4c3109027aep+22", "0x1.a04c79af61dcep+26", "0x1.187473f1019f6p+31", "0x1.8e27f4f0e6c74p+34",
-        "0x1.deab16bf0cba3p+37", "0x1.b61a3bd0deac0p+39", "0x1.a6004162f2b8cp+45", "0x1.e5ddfb3b41f29p+64",
-        "0x1.524e9d7fe70e2p+56", "0x1.935e800e9635dp+60", "0x1.30c6cc651d6e1p+77", "0x1.91ec4412c344fp+86",
-        "0x1.0f3005a80b129p+91", "0x1.70c2cce39b588p+105", "0x1.4341e70e3c555p+108", "0x1.d3324adeb9529p+124",
-        "0x1.360da2a6d7e8cp+139", "0x1.40713bfc9a8dbp+162", "0x1.9ad7086625da3p+171", "0x1.0cfa5b9746a0ep+176",
-        "0x1.6f38eaa6d3e6dp+190", "0x1.9a99d7504aef9p+216", "0x1.83957d77856c4p+219", "0x1.c90810d354618p+245",
-        "0x1.6c6e6ba16e9eap+248", "0x1.04bb33c7077c7p+260", "0x1.eb37d64183273p+272", "0x1.79ff23028be99p+301",
-        "0x1.36e72be711554p+313", "0x1.b6dc28149d20fp+333", "0x1.0603fbe639f6ep+368", "0x1.7206f83985ef0p+343",
-        "0x1.a89ea5e40b0c0p+350", "0x1.c901b6ae9ae9cp+324", "0x1.075c304425891p+228", "0x1.62a88613629b6p+678",},  # fmt: skip
+    "log": set((Path(__file__).parent / "data/public_log_cases.txt").read_text().split()),
 }
 """Cases that others have published; the last of log is the hardest known."""
 

@@ -158,9 +158,9 @@ def test_a_list_of_pairs_and_a_reference_on_the_command_line(tmp_path, capsys):
     assert [one["tried"] for one in json.loads(out.out)["libraries"]] == [2, 2, 2]
     path.write_text("0.5\n1.5\n")
     command = ["check", "exp", "--cases", str(path), "--modes", "up,down", "--library", "libm.so.6"]
-    assert main([*command, "--reference", "mpmath:exp"]) == 0
+    assert main([*command, "--reference", "mpmath:exp", "--exit-zero"]) == 0
     ours = capsys.readouterr().out
-    assert main(command) == 0
+    assert main([*command, "--exit-zero"]) == 0
     assert capsys.readouterr().out == ours
     assert ours.count("rounding up") == ours.count("rounding down") == 3
     with pytest.raises(tmd.CertificateError, match="must be two arguments"):

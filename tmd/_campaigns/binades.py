@@ -24,7 +24,6 @@ from tmd.functions import load_function
 from tmd.functions.function import ball, exponent_of_ball, working_precision
 from tmd.results import Cases, Result
 
-
 Domain = tuple[Fraction, Fraction]
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hetero.command_line import print_json
+from hetero.command_line import FAILED, print_json
 from hetero.command_line.parsers import add_version
 from hetero.version import VERSION
+from tmd._commands.checking import add_exit_zero
 from tmd._commands.searching import add_domain
+
+if TYPE_CHECKING:
+    from tmd.exhaustive import ExhaustiveScore
 
 _EXAMPLES = (
     ("exp2f 1 2 --library libm.so.6", "a binade of the C library's exp2f, in seconds"),
@@ -43,6 +47,7 @@ def add_exhaust(subcommands: Any) -> None:
     exhaust.add_argument(
         "--examples", type=int, default=20, help="most wrong results to print (default: 20)"
     )
+    add_exit_zero(exhaust)
     exhaust.add_argument("--json", action="store_true", help="print JSON")
     exhaust.add_argument("--quiet", action="store_true", help="do not show progress")
     add_version(exhaust, "tmd")
@@ -50,7 +55,7 @@ def add_exhaust(subcommands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Try a function, and print its wrong results by mode."""
+    """Try a function, and print its wrong results by mode; fail if there are any."""
     import tmd
     from tmd.functions import NAMES
 
@@ -79,7 +84,13 @@ def _run(options: argparse.Namespace) -> int:
                    ("library", "symbol", "arguments", "wrong", "balls", "not_judged")}  # fmt: skip
         kinds = {mode: {"F": f, "M": m} for mode, (f, m) in score.kinds.items()}
         print_json({"version": VERSION, **summary, "kinds": kinds, "examples": examples})
-        return 0
+    else:
+        _print_score(score)
+    return FAILED if any(score.wrong.values()) and not options.exit_zero else 0
+
+
+def _print_score(score: ExhaustiveScore) -> None:
+    """Print the counts of wrong results by mode, and examples."""
     print(f"{score.library}: {score.symbol} at {score.arguments} arguments, {score.balls} of them "
           f"decided by balls; {score.not_judged} not judged")  # fmt: skip
     for mode, count in score.wrong.items():
@@ -89,4 +100,3 @@ def _run(options: argparse.Namespace) -> int:
     for mode, x, returned, right in score.examples:
         correct = "NaN" if math.isnan(right) else right.hex()
         print(f"  {score.symbol}({x.hex()}), {mode}: {returned.hex()}, correct is {correct}")
-    return 0

@@ -85,7 +85,7 @@ def _call(reference: Callable, point: tuple[Fraction, ...]) -> Ball:
             "reference must return a flint.arb for arguments that are flint.arb, got "
             f"{validation.describe(value)}; functions of mpmath are taken as they are"
         )
-    import mpmath  # type: ignore[import-untyped]
+    import mpmath
 
     with mpmath.workprec(ctx.prec):
         # Arguments of libraries are binary numbers, which mpmath takes exactly.

@@ -213,7 +213,7 @@ def make_batch(function: Function, plan: Plan, first: int, count: int) -> Batch:
     subdomain_counts = [-(-n >> shape.subdomain) for n in arguments]
     number = np.float64 if tests.DIVISIONS[plan.division][1] is float else np.uint64
     types = (np.uint64, number, np.uint64, number, np.uint64, np.int64)
-    columns = [column.astype(t) for column, t in zip(thresholds.T, types, strict=True)]
+    columns: Any = [column.astype(t) for column, t in zip(thresholds.T, types, strict=True)]
     return Batch(first, table, np.array(subdomain_counts, np.uint64), *columns)
 
 

@@ -5,6 +5,7 @@ import random
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from fork_server import ForkServer
 from random_modules import GO, World, edit, make_calls, make_changes, make_world
@@ -42,8 +43,9 @@ def run_campaign(
             states.append(rng.choice(states))
         else:
             states.append(edit(states[-1], rng))
-        world, settings = states[-1], {"path": folder, "bytecode": rng.random() < 0.5}
-        write_modules(folder, world)
+        world = states[-1]
+        settings: dict[str, Any] = {"path": folder, "bytecode": rng.random() < 0.5}
+        write_modules(folder, world.files())
         if rng.random() < 0.75:
             answers = [_compare(server, make_calls(world, rng), settings)]
         else:
@@ -51,7 +53,7 @@ def run_campaign(
             server.run(code, may_fail=True, **settings)
             answers = []
             for later in (changed, world):  # whose code must not be that of the process before
-                write_modules(folder, later)
+                write_modules(folder, later.files())
                 answers.append(_compare(server, GO, settings))
             counts.update(changes=1)
         for expected, found, code in answers:
@@ -65,9 +67,9 @@ def run_campaign(
     return counts
 
 
-def write_modules(folder: Path, world) -> None:
+def write_modules(folder: Path, files: dict[str, str]) -> None:
     """Write those modules that differ from what is there."""
-    for name, text in world.files().items():
+    for name, text in files.items():
         path = folder / name
         if not path.exists() or path.read_text() != text:
             path.write_text(text)

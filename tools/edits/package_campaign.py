@@ -155,13 +155,13 @@ def run_package_campaign(
     rng, counts = random.Random(seed), Counter(edits=0, compiled=0, needless=0, unchanged=0)
     (folder / "toy").mkdir(exist_ok=True)
     package = make_package(rng)
-    write_modules(folder, package)
+    write_modules(folder, package.files())
     server.run(CODE, path=folder)
     for number in range(edits):
         if time.monotonic() > until:
             break
         package, kind, changed = edit(package, rng)
-        write_modules(folder, package)
+        write_modules(folder, package.files())
         *expected, _ = server.run(CODE, path=folder, cached=False)
         *found, misses = server.run(CODE, path=folder)
         if found != expected:

@@ -8,6 +8,7 @@ multiples of 1/8, so that results are exact and can be compared bit for bit.
 
 import random
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 MODULES = ("first", "second", "third")
 
@@ -178,13 +179,13 @@ def edit(world: World, rng: random.Random) -> World:
         )
         return _rebuilt(world, world.constants | {module: new}, {})
     number = rng.randrange(len(world.helpers))
-    changes = {
+    kinds: dict[str, dict[str, Any]] = {
         "factor": {"factor": rng.randint(1, 40)},
         "reading": {"reading": rng.choice(READINGS)},
         "decorator": {"decorator": rng.choice(DECORATORS)},
         "move": {"is_moved": not world.helpers[number].is_moved},
-    }[kind]
-    return _rebuilt(world, world.constants, {number: changes})
+    }
+    return _rebuilt(world, world.constants, {number: kinds[kind]})
 
 
 def _rebuilt(world: World, constants: dict, changes: dict[int, dict]) -> World:

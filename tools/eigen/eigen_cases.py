@@ -84,9 +84,8 @@ class Case:
         if kind == "i":
             most = max(1, int(self.n / self.rng.choice([1, 2, 6, 12, 1000])))
             count = int(self.rng.integers(1, most + 1))
-            first = int(
-                self.rng.choice([0, self.rng.integers(0, self.n - count + 1), self.n - count])
-            )
+            middle = int(self.rng.integers(0, self.n - count + 1))
+            first = int(self.rng.choice([0, middle, self.n - count]))
             return kind, (first, first + count - 1)
         ends = [self.near_an_eigenvalue() for _ in range(2)]
         low, high = min(ends), max(ends)
@@ -144,9 +143,9 @@ class Case:
             raise Deviation(f"vectors of shape {v.shape}")
         if w.size:
             residual = np.max(np.linalg.norm(a @ v - v * w, axis=0))
-            self.require(residual, limit * self.norm, "residual")
+            self.require(float(residual), limit * self.norm, "residual")
             deviation = np.linalg.norm(v.conj().T @ v - np.eye(w.size), 1)
-            self.require(deviation, max(limit, self.limit), "orthogonality")
+            self.require(float(deviation), max(limit, self.limit), "orthogonality")
 
     @staticmethod
     def require(value: float, limit: float, what: str) -> None:

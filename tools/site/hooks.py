@@ -20,7 +20,9 @@ import outputs
 import pictures
 import records
 import tutorials
-from mkdocs.structure.files import File, InclusionLevel
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 REPEATED = {
@@ -59,7 +61,7 @@ PLACEHOLDER = ".example"
 """Top-level domain of addresses that nobody has; see RFC 2606."""
 
 
-def on_config(config):
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Take the addresses from pyproject.toml; those that are placeholders are left out."""
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
     if not urlsplit(urls["Documentation"]).hostname.endswith(PLACEHOLDER):
@@ -69,7 +71,7 @@ def on_config(config):
     return config
 
 
-def on_files(files, config):
+def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that repeat a file, the files that documents link to, and pictures."""
     for name, page in REPEATED.items():
         content = (ROOT / name).read_text(encoding="utf-8")
@@ -82,14 +84,14 @@ def on_files(files, config):
     with ThreadPoolExecutor(2) as pool:  # each runs in a process; compiling takes one core
         results = list(pool.map(load, pages))  # the longest first: one process would end late
     for result in results:
-        for name, content in result.pictures.items():
-            files.append(File.generated(config, f"tutorials/{name}", content=content))
+        for name, picture in result.pictures.items():
+            files.append(File.generated(config, f"tutorials/{name}", content=picture))
     return files
 
 
 def find_linked_files() -> set[str]:
     """Return the files outside docs/ to which documents link, relative to the repository."""
-    found = set()
+    found: set[str] = set()
     for source in (*(ROOT / name for name in REPEATED), *sorted((ROOT / "docs").rglob("*.md"))):
         text = source.read_text(encoding="utf-8")
         if source.name == "benchmarks.md":
@@ -110,7 +112,7 @@ def name_source(target: str) -> str:
     return f"sources/{target}" + ("" if target.endswith(".json") else ".md")
 
 
-def make_source(target: str, config) -> File:
+def make_source(target: str, config: MkDocsConfig) -> File:
     """Return a file outside docs/ as it is, or as a page that is not in the menu."""
     content = (ROOT / target).read_text(encoding="utf-8")
     if not target.endswith(".json"):
@@ -153,7 +155,7 @@ def redirect_links(markdown: str, source: str, page: str) -> str:
     return LINK.sub(replace, markdown)
 
 
-def on_page_markdown(markdown, page, config, files):
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Complete generated pages, and redirect links that leave docs/."""
     path = page.file.src_uri
     for mark, replacement in outputs.MARKS.items():  # MkDocs knows no second word there
@@ -176,7 +178,7 @@ def on_page_markdown(markdown, page, config, files):
     return redirect_links(markdown, f"docs/{path}", path)
 
 
-def on_page_content(html, page, config, files):
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Label the cells of wide tables, so that a narrow screen can show each row as a card."""
     if page.file.src_uri not in CARDS:
         return html

@@ -77,14 +77,15 @@ def point_of_block(
     stops = cuda.local.array(_WAITING, float64)
     log_y = nolan.log_factor(y, z, side)
     relative = 8.0 * nolan.EPSILON
-    if nolan.is_far_in_light_tail(log_y, side):
-        return evaluate_light_tail(y, log_y, side), relative
+    # A point far out needs no peak. It goes to the one call of `evaluate_light_tail` below, because
+    # a second copy of that function would make a long kernel longer.
+    far_out = nolan.is_far_in_light_tail(log_y, side)
 
     # The peak: every thread tries one t, then all search between the best one's
     # neighbours.
     left, right = -nolan.T_MAX, nolan.T_MAX
     center = width = 0.0
-    while True:
+    while not far_out:
         width = (right - left) / (threads - 1)
         shared[me] = nolan.log_integrand(left + me * width, log_y, side)
         shared[threads + me] = shared[me]
@@ -118,8 +119,8 @@ def point_of_block(
     log_g = log_y + nolan.log_v(p, r, side)
     base = nolan.expansion_point(p, r, log_g, side)
     steep = nolan.is_steep(width, p, r, side)
-    if log_g > nolan.LIGHT and not steep:
-        result = evaluate_light_tail(y, log_g, side)
+    if far_out or (log_g > nolan.LIGHT and not steep):
+        result = evaluate_light_tail(y, log_y if far_out else log_g, side)
     else:
         if steep:
             base, width = nolan.solve_g_equals_one(base, side)

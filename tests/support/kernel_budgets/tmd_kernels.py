@@ -17,6 +17,8 @@ KERNELS = read_budgets(
     "tmd",
     """
     _search.gpu.kernels.list_candidates 128! u8*** pieces u8* u8* shape candidates
+    _search.gpu.translates.count_by_member 32 u8* i8* i8 u8 u8 i8**
+    _search.gpu.translates.test_translates 104 super_blocks shape f8 i8 u8 u8 u8* i8*
     _exhaust.cuda.fill_arguments 32! u4* f4*
     _exhaust.cuda.judge_all 64 segments chunks f4** i4* i8* u4* f8**
     _periodic.cuda.search_all 160 f8** i8** i8* i8* i8*** i8**
@@ -24,6 +26,7 @@ KERNELS = read_budgets(
     """,
     pieces=types.NamedTuple((WORDS, types.boolean, u8, u8), Pieces),
     shape=SHAPE,
+    super_blocks=types.NamedTuple((array(u8, 3), WORDS, WORDS, array(f8)), SuperBlocks),
     segments=types.Tuple((COUNTS, array(f8, 2), array(f8, 2), array(u8, 2), array(f8))),
     chunks=types.NamedTuple((COUNTS, array(u4), COUNTS), Chunks),
     candidates=types.NamedTuple((COUNTS, WORDS, WORDS), Candidates),

@@ -17,7 +17,7 @@ KERNELS = read_budgets(
     "tmd",
     """
     _search.gpu.kernels.list_candidates 128! u8*** pieces u8* u8* shape candidates
-    _search.gpu.translates.count_by_member 32 u8* i8* i8 u8 u8 i8**
+    _search.gpu.translates.count_by_member 40 u8* i8* i8 u8 u8 i8**
     _search.gpu.translates.test_translates 104 super_blocks shape f8 i8 u8 u8 u8* i8*
     _exhaust.cuda.fill_arguments 32! u4* f4*
     _exhaust.cuda.judge_all 64 segments chunks f4** i4* i8* u4* f8**

@@ -11,11 +11,10 @@ from tmd import checker
 from tmd.__main__ import main as tmd_main
 from tmd.functions.function import working_precision
 
-PUBLIC = {
+PUBLIC = {  # cases that others have published; one of log is the hardest known
     "sin": {"0x1.f6d7518808571p+1023", "0x1.a880417b7b119p+1023"},  # in other libraries' tests
     "log": set((Path(__file__).parent / "data/public_log_cases.txt").read_text().split()),
 }
-"""Cases that others have published; the last of log is the hardest known."""
 
 
 @pytest.mark.parametrize("number", range(4))

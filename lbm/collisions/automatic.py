@@ -21,7 +21,8 @@ CONSTANT = 0.173
 WALL_CONSTANT = 0.2
 """Constant of Vreman's model beside modelled walls (study `lbm-wall-model`): central differences
 miss a part of the gradient, and with 0.07 eddies mix the middle of a channel too well. It was
-chosen in one small box; drags of bodies are wrong with it, too (docs/known-limits.md)."""
+chosen in one small box at one speed, by channels that were not in equilibrium; drags of bodies are
+wrong with it, too (docs/known-limits.md)."""
 
 
 def choose_automatically(

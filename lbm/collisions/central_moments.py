@@ -24,6 +24,11 @@ class CentralMoments(Collision):
     mean flow is right along the axes, and that of `RecursiveRegularized` at an angle to them: 4.5 %
     too small for 0.1 cells/step along both x and y.
 
+    On D3Q19 eddies of some four cells are not those of the viscosity: shear waves along (1,1,1) are
+    damped too much, and some oblique ones, with the wave vector (pi/8, pi/2, pi/8), grow by 0.5 % a
+    step in the limit of no viscosity, and by 0.4 % at 2.5e-4 cells^2/step. Both are fixed per step,
+    so that they matter more at lower speeds. `RecursiveRegularized` damps these waves.
+
     Parameters
     ----------
     tau : float

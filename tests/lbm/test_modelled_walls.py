@@ -7,10 +7,12 @@ import pytest
 
 import lbm
 from flows import noisy
+from hetero.devices import Device
 from lbm._coupled.wall_model.formulas import INTERCEPT, KAPPA, find_friction_velocities
 from lbm.lattices.precision import STATES
 from studies.lbm.tunnel_bodies import extrude
 from studies.lbm.tunnels import plan_tunnel
+from studies.lbm.wall_model import law_of_the_wall, solve_channel
 
 pytestmark = pytest.mark.filterwarnings("ignore:wall='modelled' was tried with")
 STREAM = np.array([0.05, 0.01, 0.0])
@@ -36,13 +38,19 @@ def test_friction_velocities_solve_the_law_of_spalding():
 
 
 @pytest.mark.simulator
-def test_a_flat_wall_takes_the_friction_of_the_law(device):
-    s = flat_wall((4, 3, 5), device=device)
+def test_a_flat_wall_has_the_friction_and_the_eddy_viscosity_of_the_law(device):
+    """The latter is the slope of y+ over that of u+, less 1, times nu, a cell from the wall."""
+    s, speed = flat_wall((4, 3, 5), lbm.VremanCentralMoments, device=device), np.hypot(*STREAM[:2])
+    friction = find_friction_velocities(np.array([speed]), np.array([0.5]), NU)[0]
+    u = speed / friction + np.array([-1e-4, 1e-4])
+    k = KAPPA * u
+    y = u + np.exp(-KAPPA * INTERCEPT) * (np.exp(k) - 1 - k - k**2 / 2 - k**3 / 6)
+    expected = 2 * NU * (np.diff(y)[0] / np.diff(u)[0] - 1)
+    assert np.allclose(s.eddy_viscosity[:, :, 2], expected, rtol=1e-6)
+    assert np.abs(s.eddy_viscosity[:, :, 3:]).max() < 1e-12
     mass, momentum = s.drho.sum(), s.momentum()
-    s.run(1)
-    friction = find_friction_velocities(np.array([np.hypot(*STREAM[:2])]), np.array([0.5]), NU)[0]
-    force = s.force_on("floor") / 12
-    assert np.allclose(force[:2], friction**2 * STREAM[:2] / np.hypot(*STREAM[:2]), rtol=1e-9)
+    force = s.run(1).force_on("floor") / 12
+    assert np.allclose(force[:2], friction**2 * STREAM[:2] / speed, rtol=1e-9)
     assert np.allclose(momentum - s.momentum(), 12 * force, rtol=1e-9, atol=1e-15)
     assert abs(s.drho.sum() - mass) < 1e-14
 
@@ -95,18 +103,12 @@ def test_a_body_in_a_closed_flow_keeps_mass_and_takes_the_momentum():
     assert abs(s.drho.sum() - mass) < 1e-10
 
 
-@pytest.mark.simulator
-def test_the_eddy_viscosity_at_a_wall_is_that_of_its_law(device):
-    """It is the slope of y+ over that of u+, less 1, times nu, a cell from the wall."""
-    s = flat_wall((4, 3, 5), lbm.VremanCentralMoments, device=device)
-    speed = np.hypot(*STREAM[:2])
-    friction = find_friction_velocities(np.array([speed]), np.array([0.5]), NU)[0]
-    u = speed / friction + np.array([-1e-4, 1e-4])
-    k = KAPPA * u
-    y = u + np.exp(-KAPPA * INTERCEPT) * (np.exp(k) - 1 - k - k**2 / 2 - k**3 / 6)
-    expected = 2 * NU * (np.diff(y)[0] / np.diff(u)[0] - 1)
-    assert np.allclose(s.eddy_viscosity[:, :, 2], expected, rtol=1e-6)
-    assert np.abs(s.eddy_viscosity[:, :, 3:]).max() < 1e-12
+def test_a_channel_keeps_the_flow_rate_of_the_law_with_the_friction_of_its_walls():
+    """The first cell obeys the law where the mean force is the friction that the wall takes."""
+    channel = solve_channel(1000.0, 4, Device("cpu"), turnovers=(4.0, 2.0))
+    bulk = np.sqrt(channel.friction) * channel.u.mean()
+    assert bulk == pytest.approx(law_of_the_wall(1000.0 * channel.y).mean(), rel=5e-3)
+    assert channel.u[0] == pytest.approx(channel.law[0], rel=0.01)
 
 
 @pytest.mark.simulator
@@ -135,9 +137,7 @@ def test_bodies_around_which_a_flow_passes_are_warned_of(body, is_passed):
     """Their drag may be several times too small, in steps that look settled."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        lbm.Simulation(
-            (12, 12, 12), collision=lbm.VremanCentralMoments(0.501), device="cpu",
-            boundaries={"z": lbm.NoSlip(), "body": lbm.Solid(body, wall="modelled")},
-        )  # fmt: skip
+        lbm.Simulation((12, 12, 12), collision=lbm.VremanCentralMoments(0.501), device="cpu",
+            boundaries={"z": lbm.NoSlip(), "body": lbm.Solid(body, wall="modelled")})  # fmt: skip
     warned = ["forces on round bodies are not" in str(w.message) for w in caught]
     assert warned == [True] * is_passed

@@ -36,10 +36,13 @@ def _solve_band(
     if problem.order == 0:
         return np.zeros(0), np.zeros((0, 0), ab.dtype) if problem.vectors else None
     # LAPACK does not scale a matrix with rows of storage that are outside of it, and says nothing.
-    ab = ab[: problem.width + 1] if lower else ab[len(ab) - problem.width - 1 :]
+    if (spare := len(ab) - problem.width - 1) > 0:
+        ab = ab[:-spare] if lower else ab[spare:]
     scale = choose_scale(ab, lower, problem.name)
-    with np.errstate(over="ignore", invalid="ignore"):  # outside the matrix
-        scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
+    scaled = ab
+    if scale != 1.0:
+        with np.errstate(over="ignore", invalid="ignore"):  # outside the matrix
+            scaled = ab * ab.real.dtype.type(scale)
     with region("LAPACK"):
         if not as_full:
             values, vectors = drivers.solve_band(scaled, lower, vectors=problem.vectors)

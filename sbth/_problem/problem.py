@@ -243,7 +243,7 @@ def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
         device = call.choose_device(form, order, (band,), is_complex=dtype.kind == "c")
     if dtype.kind == "c":
         require_real("a_band", call.method, device)
-    if not vectors and rows == 1 and dtype.kind != "c" and not isinstance(band, np.ndarray):
+    elif rows == 1 and not vectors and not isinstance(band, np.ndarray):
         band = copy_to_host("a_band", band)
     return Problem(
         "band", (band,), order, width, dtype, lower, selection, vectors, device,

@@ -155,8 +155,9 @@ for _row in ROWS:
         _ROWS_OF.setdefault((_row.form, _row.device, _kind), []).append(_row)
 
 
-_LEAST_LARGE = 512
-"""Order below which memory is not asked for: no way takes 256 bytes for an element, 64 MiB here."""
+_LEAST_LARGE = 400
+"""Order below which no way takes as many bytes as `hetero.memory.SMALL`, with at most 384 for an
+element."""
 
 
 class Route(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def solve_values(
                 return selection.select_sorted(unscale(values, factor))
             is_single = reduced.was_reduced and reduced.d.dtype == np.float32
             device, precision = problem.device, _SINGLE if is_single else _DOUBLE
-            with device.active():
+            with nullcontext() if device.kind == "cpu" else device.active():
                 return Bisection(d, e, device, factor, precision).values(selection)
 
     with loop_progress("bisection", enabled=problem.progress):

@@ -26,6 +26,8 @@ from sbth._vendor.array_modules import as_library_array, module_on
 BANDWIDTH = 64
 """Default number of subdiagonals: a GPU reduces them to tridiagonal form in a single stage."""
 
+_FOUR_FLAGS = bool, bool, bool, bool
+
 
 def full_to_band(
     a: ArrayLike,
@@ -165,8 +167,10 @@ def eigh(
 
     Arrays (..., n, n) are batches of matrices; see `eigvalsh_tridiagonal`.
     """
-    require_flags(eigvals_only=eigvals_only, lower=lower, overwrite_a=overwrite_a)
-    require_flags(check_finite=check_finite)
+    classes = eigvals_only.__class__, lower.__class__, overwrite_a.__class__, check_finite.__class__
+    if classes != _FOUR_FLAGS:
+        require_flags(eigvals_only=eigvals_only, lower=lower, overwrite_a=overwrite_a)
+        require_flags(check_finite=check_finite)
     choice = read_subset(subset_by_index, subset_by_value)
     call = Call("sbth.eigh", not eigvals_only, method, progress, device, *choice)
     if b is not None:
@@ -217,9 +221,9 @@ def eigvalsh(
     call = Call("sbth.eigvalsh", False, method, progress, device, *choice)
     if b is not None:
         require_moderate_order(a, b)
-        b = as_full(b, lower)
+        a, b = as_full(a, lower), as_full(b, lower)
     elif is_sparse(a):
         a, storage, *_ = choose_storage(mirrored(a, lower), lower=True)
         if storage == "band":
             return solve(band_problem(a, None, True, call)._replace(name="a"))
-    return solve(full_problem(as_full(a, lower), b, bool(lower), call))
+    return solve(full_problem(a, b, bool(lower), call))

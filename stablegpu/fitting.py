@@ -229,7 +229,9 @@ def fit(
     to_fit = SetsToFit(
         *(flat, weights, stops - counts, stops, method, parameterization, fixed_values, intervals)
     )
-    fits = dataclasses.replace(fit_sets(to_fit, engine, progress), labels=labels)
+    fits = fit_sets(to_fit, engine, progress)
+    if labels is not None:
+        fits = dataclasses.replace(fits, labels=labels)
     if not single:
         return _with_data(fits, to_fit)
     result = single_fit(fits, FitResult, own_device)

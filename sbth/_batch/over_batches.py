@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import math
 from collections.abc import Callable
 from types import ModuleType
@@ -55,24 +56,26 @@ def over_batches(
     has_vectors : bool
         Whether the function computes eigenvectors, unless its argument `eigvals_only` is true.
     **dimensions : int
-        Number of dimensions of each array argument for one matrix.
+        Number of dimensions of each array argument for one matrix, the same for all.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
         names = list(signature.parameters)
-        positions = [(name, names.index(name), count) for name, count in dimensions.items()]
+        leading = sum(1 for _ in itertools.takewhile(dimensions.__contains__, names))
+        special, (count,) = NAMES.union(dimensions), set(dimensions.values())
 
         @functools.wraps(function)
         def solve(*arguments: P.args, **options: P.kwargs) -> R:
-            if not NAMES.isdisjoint(options):
+            arrays = arguments[:leading]
+            if not special.isdisjoint(options):
                 named = solve_by_scipy(function.__name__, arguments, options)
                 if named is not None:
                     return named
+                arrays = *arrays, *(options[name] for name in dimensions if name in options)
             is_shown = "progress" in options and validate_bool("progress", options["progress"])
-            for name, position, count in positions:
-                value = arguments[position] if position < len(arguments) else options.get(name)
-                if value is not None and _dimensions(value) > count:
+            for value in arrays:
+                if (value.ndim if type(value) is np.ndarray else _dimensions(value)) > count:
                     bound = signature.bind(*arguments, **options).arguments
                     bound.pop("progress", None)
                     with loop_progress("batch of matrices", enabled=is_shown):
@@ -90,9 +93,7 @@ def over_batches(
 
 def _dimensions(value: Any) -> int:
     """Return the number of dimensions of an array_like; 0 if it has none or is ragged."""
-    if type(value) is np.ndarray:
-        return value.ndim
-    if value is None or is_sparse(value):
+    if is_sparse(value):
         return 0
     shape = getattr(value, "shape", None)
     if shape is None and isinstance(value, list | tuple):

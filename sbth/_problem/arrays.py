@@ -128,4 +128,4 @@ def require_host(name: str, values: Any, routine: str) -> None:
 
 def is_sparse(a: Any) -> bool:
     """Return whether a value is a sparse matrix or array of SciPy."""
-    return hasattr(a, "tocoo") and hasattr(a, "nnz")
+    return type(a) is not np.ndarray and hasattr(a, "tocoo") and hasattr(a, "nnz")

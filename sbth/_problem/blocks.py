@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from sbth._problem.inspection import EPSILON, is_coupled
+from sbth._problem.inspection import EPSILON, is_coupled, sizes_of
 from sbth._problem.selection import Selection
 from sbth._problem.storage import diagonals
 
@@ -67,7 +67,7 @@ def starts_of_blocks(d: np.ndarray, e: np.ndarray) -> np.ndarray:
 
     A block ends where the criterion of LAPACK's dstebz holds: e_i^2 <= eps^2 |d_i d_(i+1)|.
     """
-    if is_coupled(d, e):
+    if is_coupled(sizes_of(d, e)):
         return np.zeros(1, int)  # without the arrays below
     root = np.sqrt(np.abs(d))
     ends = np.abs(e) <= EPSILON * root[:-1] * root[1:]

@@ -30,8 +30,7 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace | None = None
         There is NaN or infinity within the band. Entries outside the matrix are ignored.
     """
     rows, n = ab.shape
-    width = min(rows - 1, max(n - 1, 0))
-    if isinstance(ab, np.ndarray) and width:
+    if isinstance(ab, np.ndarray) and rows > 1 < n:
         subdiagonal = ab.item(1, 0) if lower else ab.item(-2, 1)
         if is_plainly_safe(ab, subdiagonal):
             return 1.0  # without the passes below
@@ -40,7 +39,7 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace | None = None
     device = space.device
     if np.dtype(ab.dtype).kind == "c":
         ab = magnitudes(ab)
-    inspect_band = working_matrix.loops(device).inspect_band
+    inspect_band, width = working_matrix.loops(device).inspect_band, min(rows - 1, max(n - 1, 0))
     largest, index = inspect_band(ab, lower, width, space.stream)
     if index >= 0:
         k, j = divmod(index, n)
@@ -114,14 +113,6 @@ def _sum_of_squares(x: np.ndarray) -> Any:
     return np.einsum("i,i->", parts, parts)
 
 
-def is_surely_finite(x: np.ndarray) -> bool:
-    """Return whether all elements of a real array (n,) are finite; False tells nothing.
-
-    A sum of squares takes a third of the time of np.isfinite(x).all(); large elements overflow.
-    """
-    return math.isfinite(_sum_of_squares(x))
-
-
 @functools.lru_cache(maxsize=16)
 def _safe_range(dtype: np.dtype) -> tuple[float, float]:
     """Return the range of largest elements for which sums of squares stay within range."""
@@ -144,14 +135,27 @@ def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarra
     return values
 
 
-def is_coupled(d: np.ndarray, e: np.ndarray) -> bool:
-    """Return whether a tridiagonal matrix surely has no blocks; False tells nothing."""
-    if d.size < 2:
-        return False
-    norm = math.sqrt(np.vdot(d, d))  # at least the largest |d_i|, in less time
-    sizes = np.abs(e)
+Sizes = tuple[float, float, float]
+"""Magnitudes of elements of a tridiagonal matrix: the largest one, the smallest one, and the
+smallest one off the diagonal, 0 if there is none."""
+
+
+def sizes_of(d: np.ndarray, e: np.ndarray) -> Sizes:
+    """Return the sizes of the elements of a tridiagonal matrix, the largest one NaN if one is."""
+    if not e.size:
+        alone = abs(d.item()) if d.size else 0.0
+        return alone, alone, 0.0
+    sizes = np.abs(np.concatenate((d, e)))
+    below = sizes[d.size :]
     # The method argmin takes a quarter of the time of np.min for a matrix of order 20.
-    return bool(sizes[sizes.argmin()] > EPSILON * norm)
+    smallest, smallest_below = sizes.item(sizes.argmin()), below.item(below.argmin())
+    return sizes.item(sizes.argmax()), smallest, smallest_below
+
+
+def is_coupled(sizes: Sizes) -> bool:
+    """Return whether a tridiagonal matrix surely has no blocks; False tells nothing."""
+    largest, _, smallest_below = sizes
+    return smallest_below > EPSILON * largest
 
 
 def is_coupled_band(ab: np.ndarray, lower: bool) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from hetero import validation
 from hetero.devices import Device, device_of, parse, resolve
 from sbth._problem.arrays import KEPT, copy_to_host, has_cupy, shape_and_dtype
+from sbth._problem.inspection import Sizes, sizes_of
 from sbth._problem.limits import BREAK_EVEN, DEVICES, METHOD_NAMES, METHODS
 from sbth._problem.selection import Selection, select_all
 from sbth._problem.validation import (
@@ -28,7 +29,7 @@ class Problem(NamedTuple):
     form : {"tridiagonal", "band", "full"}
         Storage of the matrix: diagonal and subdiagonal, LAPACK's band storage, or (n, n).
     arrays : tuple of arrays
-        Validated, in host memory or on a GPU: (d, e), (band,) or (matrix,).
+        Validated, in host memory or on a GPU: (d, e, their `Sizes`), (band,) or (matrix,).
     order, width : int
         Order of the matrix and number of its subdiagonals.
     dtype : numpy.dtype
@@ -84,6 +85,8 @@ class Reduced(NamedTuple):
         Takes the array module and real vectors (n, m), and returns Q times them.
     was_reduced : bool
         Whether rounding errors of a reduction, in the type of `d`, are in T.
+    known_sizes : Sizes, optional
+        Those of the elements, if they were determined already.
     """
 
     d: np.ndarray
@@ -91,6 +94,12 @@ class Reduced(NamedTuple):
     factor: float = 1.0
     transform: Callable[[Any, Any], Any] | None = None
     was_reduced: bool = True
+    known_sizes: Sizes | None = None
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes of the elements."""
+        return sizes_of(self.d, self.e) if self.known_sizes is None else self.known_sizes
 
     def in_double(self) -> Reduced:
         """Return it with `d` and `e` in float64, in which tridiagonal matrices are solved."""
@@ -167,15 +176,15 @@ class Call(NamedTuple):
         ValueError, hetero.DeviceUnavailableError
             There is no such method, or not for this device or storage; the device cannot be used.
         """
-        method, device, vectors = self.method, self.device, self.vectors
-        if not isinstance(method, str) or method != "auto":
+        method, device = self.method, self.device
+        if type(method) is not str or method != "auto":
             if not isinstance(method, str) or method not in METHOD_NAMES:
                 validation.check_choice("method", method, METHOD_NAMES)
             is_free = method in DEVICES and parse(device) is None
             if is_free and all(device_of(a) is None for a in arrays):
                 device = DEVICES[method]
-        least = BREAK_EVEN.get((form, vectors))
-        if least is not None and (vectors or is_complex or form == "full") and not has_cupy():
+        least = BREAK_EVEN.get((form, self.vectors))
+        if least is not None and (self.vectors or is_complex or form == "full") and not has_cupy():
             least = None  # products of matrices on a GPU are CuPy's
         chosen = resolve(device, *arrays, work=order, break_even=least)
         if method != "auto" and method not in METHODS[chosen.kind, form or "band"]:
@@ -194,20 +203,21 @@ def read_subset(by_index: Any, by_value: Any) -> tuple[str, Any, None, str]:
 
 def tridiagonal_problem(d: Any, e: Any, call: Call) -> Problem:
     """Validate the arguments for a tridiagonal matrix."""
-    like = d if device_of(d) is not None else e
-    if device_of(like) is not None:  # complex arrays are refused before anything is copied
+    like = d
+    if not type(d) is type(e) is np.ndarray:
+        like = d if device_of(d) is not None else e
         for name, values in (("d", d), ("e", e)):
             if device_of(values) is not None:
-                shape_and_dtype(name, values)
+                shape_and_dtype(name, values)  # refuses complex ones before anything is copied
     try:
         order = len(d)
     except TypeError:  # which the validation reports
         order = 0
     device = call.choose_device("tridiagonal", order, (d, e))
-    d, e = validate_tridiagonal(d, e)
+    d, e, sizes = validate_tridiagonal(d, e)
     n, dtype = len(d), d.dtype if d.dtype == e.dtype else np.result_type(d, e)
     return Problem(
-        "tridiagonal", (d, e), n, min(1, max(n - 1, 0)), dtype, True, call.selection(n),
+        "tridiagonal", (d, e, sizes), n, 1 if n > 1 else 0, dtype, True, call.selection(n),
         call.vectors, device, call.method, call.progress, None, "d, e", call.routine, like,
     )  # fmt: skip
 
@@ -221,7 +231,7 @@ def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
         (rows, order), dtype = band.shape, band.dtype
     else:
         band, (rows, order), dtype = validate_band(a_band, "a_band", allow_complex=True)
-    width, selection = min(rows - 1, max(order - 1, 0)), call.selection(order)
+    width, selection = (rows if rows < order else order or 1) - 1, call.selection(order)
     form = "band" if width > 1 or vectors else "tridiagonal"
     if b_band is not None:  # on a GPU only if it is asked for
         device = call.choose_device("", 0, (a_band, b_band))
@@ -233,7 +243,7 @@ def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
         device = call.choose_device(form, order, (band,), is_complex=dtype.kind == "c")
     if dtype.kind == "c":
         require_real("a_band", call.method, device)
-    if not vectors and rows == 1 and dtype.kind != "c" and not isinstance(band, np.ndarray):
+    elif rows == 1 and not vectors and not isinstance(band, np.ndarray):
         band = copy_to_host("a_band", band)
     return Problem(
         "band", (band,), order, width, dtype, lower, selection, vectors, device,
@@ -243,7 +253,10 @@ def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
 
 def full_problem(a: Any, b: Any, lower: bool, call: Call) -> Problem:
     """Validate the arguments for a full matrix, or for a pencil."""
-    a, order, dtype = validate_matrix(a, allow_complex=True)
+    if type(a) is np.ndarray and a.dtype in KEPT and a.ndim == 2 and len(a) == a.shape[1]:
+        order, dtype = len(a), a.dtype
+    else:
+        a, order, dtype = validate_matrix(a, allow_complex=True)
     device = call.choose_device("full", order, (a,) if b is None else (a, b))
     selection = call.selection(order)
     if b is not None:
@@ -258,7 +271,7 @@ def full_problem(a: Any, b: Any, lower: bool, call: Call) -> Problem:
     if b is None and not call.vectors and not lower:
         a, lower = a.T, True
     return Problem(
-        "full", (a,), order, max(order - 1, 0), dtype, lower, selection, call.vectors, device,
+        "full", (a,), order, (order or 1) - 1, dtype, lower, selection, call.vectors, device,
         call.method, call.progress, b, "a", call.routine, like,
     )  # fmt: skip
 

@@ -67,11 +67,11 @@ class Selection:
         return (int(self.low), int(self.high) + 1) if self.kind == "i" else (0, values.size)
 
     def clip(self, values: Any) -> Any:
-        """Return selected eigenvalues, of which rounding may have put some beside the interval.
+        """Return eigenvalues in an interval, of which rounding may have put some beside it.
 
         Which are selected is counted; those beside an end become the nearest number within.
         """
-        if self.kind != "v" or not values.size:
+        if not values.size:
             return values
         with np.errstate(over="ignore"):
             low, high = (values.dtype.type(x) for x in (self.low, self.high))

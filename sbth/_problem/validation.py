@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sbth._problem.arrays import (
     refuse_complex,
     shape_and_dtype,
 )
-from sbth._problem.inspection import is_surely_finite
+from sbth._problem.inspection import Sizes, sizes_of
 
 
 def validate_band(
@@ -119,8 +120,10 @@ def validate_matrix(
     return array, shape[0], dtype
 
 
-def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Validate the diagonal and subdiagonal of a matrix; return them in host memory.
+def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray, Sizes]:
+    """Validate the diagonal and subdiagonal of a matrix.
+
+    Returns them in host memory, and the sizes of their elements.
 
     Raises
     ------
@@ -128,10 +131,11 @@ def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
         They do not hold real numbers, do not match, or hold NaN or infinity.
     """
     d, e = validate_real("d", d), validate_real("e", e)
-    if d.ndim != 1 or e.shape != (max(len(d) - 1, 0),):
+    if d.ndim != 1 or e.shape != ((len(d) or 1) - 1,):
         raise ValueError(f"d and e must have shapes (n,) and (n - 1,), got {d.shape} and {e.shape}")
-    for name, values in (("d", d), ("e", e)):
-        if not (is_surely_finite(values) or np.isfinite(values).all()):
-            index = int(np.argmin(np.isfinite(values)))
-            raise ValueError(f"{name} must be finite, got {values[index]} at index {index}")
-    return d, e
+    sizes = sizes_of(d, e)
+    if not math.isfinite(sizes[0]):
+        name, values = ("e", e) if np.isfinite(d).all() else ("d", d)
+        index = int(np.argmin(np.isfinite(values)))
+        raise ValueError(f"{name} must be finite, got {values[index]} at index {index}")
+    return d, e, sizes

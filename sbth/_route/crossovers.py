@@ -15,9 +15,9 @@ def thread_key() -> int:
 
 def reduces_bands_faster(problem: Problem) -> bool:
     """Return whether this package reduces a real band faster than LAPACK."""
-    order, low, high = problem.order, 1, 0
-    if order < limits.SMALLEST_BAND:
+    if (order := problem.order) < limits.SMALLEST_BAND:
         return False
+    low, high = 1, 0
     for first, *widths in limits.BANDS[thread_key(), problem.vectors]:
         if order >= first:
             low, high = widths
@@ -31,11 +31,12 @@ def is_faster_as_full(problem: Problem) -> bool:
     one thread (n = 200: 2 to 4 times as long), where the band is solved by one. With
     less than 24 subdiagonals LAPACK reduces small bands (n < 200) in at most the time of full ones.
     """
-    order, width, selection = problem.order, problem.width, problem.selection
+    order, width = problem.order, problem.width
     if not problem.vectors:
         if width < 24 or 8 * width <= order:
             return False
         return order >= limits.PARALLEL_ORDER or 4 * width > order or thread_key() == 1
+    selection = problem.selection
     if selection.kind == "i" and drivers.are_few(selection.count_indices(), order):
         return True
     if order < 200:

@@ -55,11 +55,16 @@ def least_order(problem: Problem, kind: str) -> int:
     return limits.TRIDIAGONAL[thread_key(), vectors]
 
 
+def _as_given(problem: Problem) -> Reduced:
+    """Return the tridiagonal matrix of a problem."""
+    d, e, sizes = problem.arrays
+    return Reduced(d, e, 1.0, None, False, sizes)
+
+
 def _solve_tridiagonal(xp: ModuleType, problem: Problem, reduced: Reduced | None) -> Any:
     """Solve the tridiagonal matrix that a reduction has left, or that is given."""
     if reduced is None:
-        d, e = problem.arrays
-        reduced = Reduced(d, e, was_reduced=False)
+        reduced = _as_given(problem)
     kind = problem.selection.kind
     least = least_order(problem, kind)
     if not problem.vectors:
@@ -144,9 +149,15 @@ ROWS = (
 )  # fmt: skip
 """The ways, the first choice first."""
 
-_ROWS_OF: dict[tuple[str, str], list[Row]] = {}
+_ROWS_OF: dict[tuple[str, str, str], list[Row]] = {}
 for _row in ROWS:
-    _ROWS_OF.setdefault((_row.form, _row.device), []).append(_row)
+    for _kind in _row.kinds:
+        _ROWS_OF.setdefault((_row.form, _row.device, _kind), []).append(_row)
+
+
+_LEAST_LARGE = 400
+"""Order below which no way takes as many bytes as `hetero.memory.SMALL`, with at most 384 for an
+element."""
 
 
 class Route(NamedTuple):
@@ -181,44 +192,22 @@ class Route(NamedTuple):
                 held_bytes += stage.keeps(self.problem)
         return most
 
-    def run(self, xp: ModuleType | None) -> tuple[Any, Any]:
-        """Return the selected eigenvalues, and eigenvectors (n, m) or None, arrays of `xp`.
-
-        A band in host memory that falls into diagonal blocks is solved block by block.
-
-        Raises
-        ------
-        MemoryError
-            The device has too little memory; the message says how much is needed.
-        """
-        problem, stages = self.problem, self.row.stages
-        if problem.form == "band":
-            band, lower = problem.arrays[0], problem.lower
-            if isinstance(band, np.ndarray) and not is_coupled_band(band, lower):
-                partition = partition_band(band, lower)
-                if not partition.is_whole:
-                    return _solve_blocks(xp, problem, partition)
-        if LOGGER.isEnabledFor(logging.INFO):
-            LOGGER.info("order %d, on %s: %s", problem.order, problem.device, self.describe())
-        has_matrices = problem.vectors or problem.device.kind == "cuda"
-        if has_matrices and (need := self.memory()):
-            require_memory(problem.order, problem.device, need, vectors=problem.vectors)
-        left: Any = None
-        for stage in stages:
-            left = stage.run(xp, problem, left)
-        return left
-
 
 def route(problem: Problem) -> Route:
     """Return the way of a problem, whose arrays it does not read."""
-    method, kind = problem.method, problem.dtype.kind
-    for row in _ROWS_OF[problem.form, problem.device.kind]:
-        if kind not in row.kinds or (row.fits is not None and not row.fits(problem)):
+    return Route(problem, _choose_row(problem))
+
+
+def _choose_row(problem: Problem) -> Row:
+    """Return the row of the table for a problem."""
+    method = problem.method
+    for row in _ROWS_OF.get((problem.form, problem.device.kind, problem.dtype.kind), ()):
+        if row.fits is not None and not row.fits(problem):
             continue
-        if row.method in (method, ""):
-            return Route(problem, row)
+        if row.method == method or not row.method:
+            return row
         if method == "auto" and (row.is_faster is None or row.is_faster(problem)):
-            return Route(problem, row)
+            return row
     raise ValueError(
         f"method={method!r} is not for {problem.form} matrices of {problem.dtype} on "
         f"{problem.device}"
@@ -229,11 +218,12 @@ def solve(problem: Problem) -> Any:
     """Return the selected eigenvalues, and eigenvectors, as arrays of the caller's library."""
     if problem.form == "tridiagonal" and problem.vectors:
         return _solve_tridiagonal_pairs(problem)
-    device, dtype, like = problem.device, problem.dtype, problem.like
+    device = problem.device
     if device.kind == "cpu":
         values, vectors = _follow(np, problem)
         values = _finish(problem, values)
         return values if vectors is None else (values, vectors)
+    dtype, like = problem.dtype, problem.like
     needs_module = problem.vectors or problem.form == "full" or dtype.kind == "c"
     if not needs_module and problem.second is None:  # of a band alone, there are no products
         values, _ = _follow(None, problem)
@@ -251,17 +241,42 @@ def solve(problem: Problem) -> Any:
 
 def _finish(problem: Problem, values: np.ndarray) -> np.ndarray:
     """Return eigenvalues in the type of the problem, and within its interval."""
-    return problem.selection.clip(round_to_dtype(problem.name, values, problem.dtype))
+    values = round_to_dtype(problem.name, values, problem.dtype)
+    return values if problem.selection.kind != "v" else problem.selection.clip(values)
 
 
 def _follow(xp: ModuleType | None, problem: Problem) -> tuple[Any, Any]:
-    """Return eigenvalues and eigenvectors or None, arrays of `xp`; a pencil becomes a matrix."""
-    if problem.second is None:
-        return route(problem).run(xp)
-    assert xp is not None
-    standard, transform = _reduce_pencil(xp, problem)
-    values, vectors = route(standard).run(xp)
-    return values, None if vectors is None else transform(vectors)
+    """Return the selected eigenvalues, and eigenvectors (n, m) or None, arrays of `xp`.
+
+    A pencil becomes a matrix, and a band in host memory is solved by its diagonal blocks.
+
+    Raises
+    ------
+    MemoryError
+        The device has too little memory; the message says how much is needed.
+    """
+    if problem.second is not None:
+        assert xp is not None
+        standard, transform = _reduce_pencil(xp, problem)
+        values, vectors = _follow(xp, standard)
+        return values, None if vectors is None else transform(vectors)
+    row = _choose_row(problem)
+    if problem.form == "band":
+        band, lower = problem.arrays[0], problem.lower
+        if isinstance(band, np.ndarray) and not is_coupled_band(band, lower):
+            partition = partition_band(band, lower)
+            if not partition.is_whole:
+                return _solve_blocks(xp, problem, partition)
+    if LOGGER.isEnabledFor(logging.INFO):
+        way = Route(problem, row).describe()
+        LOGGER.info("order %d, on %s: %s", problem.order, problem.device, way)
+    if problem.order >= _LEAST_LARGE and (problem.vectors or problem.device.kind == "cuda"):
+        need = Route(problem, row).memory()
+        require_memory(problem.order, problem.device, need, vectors=problem.vectors)
+    left: Any = None
+    for stage in row.stages:
+        left = stage.run(xp, problem, left)
+    return left
 
 
 def _reduce_pencil(xp: ModuleType, problem: Problem) -> tuple[Problem, Callable[[Any], Any]]:
@@ -300,7 +315,7 @@ def _solve_blocks(
             arrays=(np.ascontiguousarray(band[:, rows]),), order=rows.size,
             width=min(problem.width, rows.size - 1), selection=problem.selection.of_part(vectors),
         )  # fmt: skip
-        values, columns = route(part).run(xp)
+        values, columns = _follow(xp, part)
         values = values if vectors else round_to_dtype(problem.name, values, dtype)
         blocks.append((rows, values, columns))
     return join_blocks(xp or np, problem.selection, blocks, (problem.order, band.dtype))
@@ -308,8 +323,8 @@ def _solve_blocks(
 
 def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
     """Return eigenvalues and eigenvectors of a tridiagonal matrix; the simulator has no CuPy."""
-    (d, e), device, like, dtype = problem.arrays, problem.device, problem.like, problem.dtype
-    reduced = Reduced(d, e, was_reduced=False)
+    device, like, dtype = problem.device, problem.like, problem.dtype
+    reduced = _as_given(problem)
     least = least_order(problem, problem.selection.kind)
     if (pairs := solve_by_lapack(problem, reduced, least)) is not None:
         return _finish(problem, pairs[0]), pairs[1].astype(dtype, copy=False)

@@ -65,7 +65,7 @@ def solve_by_lapack(
     if selection.kind != "a" and problem.method == "auto" and is_suitable(n, count, device):
         return None
     d, e, *_ = reduced.in_double()
-    if not is_coupled(d, e):
+    if not is_coupled(reduced.sizes):
         return None
     if selection.kind != "a":
         inside = e.item(0)

@@ -29,8 +29,7 @@ def solve_full(
         There is NaN or infinity in the triangle.
     """
     scaled, factor = _scale_triangle(a, lower)
-    blocks = [] if factor == 1.0 else _find_blocks(a, lower)
-    if len(blocks) > 1:
+    if factor != 1.0 and len(blocks := _find_blocks(a, lower)) > 1:
         everything = Selection("a", 0, 0)
         pairs = [solve_full(a[np.ix_(r, r)], lower, everything, vectors=vectors) for r in blocks]
         solved = [(r, w.astype(float), v) for r, (w, v) in zip(blocks, pairs, strict=True)]
@@ -64,9 +63,9 @@ def _scale_triangle(a: np.ndarray, lower: bool) -> tuple[np.ndarray, float]:
     ValueError
         There is NaN or infinity in the triangle that `lower` chooses.
     """
-    if len(a):
-        column = (a[:, 0] if lower else a[0]).real
-        if inspection.is_plainly_safe(a, column.item(0) or np.abs(column).max()):
+    if a.size:
+        inside = a.item(0).real or np.abs((a[:, 0] if lower else a[0]).real).max()
+        if inspection.is_plainly_safe(a, inside):
             return a, 1.0
     triangle = np.tril(a) if lower else np.triu(a)
     largest = float(np.max(np.abs(inspection.magnitudes(triangle)), initial=0.0))

@@ -32,25 +32,30 @@ def _solve_band(
     xp: ModuleType, problem: Problem, before: Any, *, as_full: bool
 ) -> tuple[np.ndarray, Any]:
     """Solve a band, reduced by rotations or expanded to a full matrix."""
-    (ab,), lower, selection = problem.arrays, problem.lower, problem.selection
+    (ab,), lower = problem.arrays, problem.lower
     if problem.order == 0:
         return np.zeros(0), np.zeros((0, 0), ab.dtype) if problem.vectors else None
     # LAPACK does not scale a matrix with rows of storage that are outside of it, and says nothing.
-    ab = ab[: problem.width + 1] if lower else ab[len(ab) - problem.width - 1 :]
+    if (spare := len(ab) - problem.width - 1) > 0:
+        ab = ab[:-spare] if lower else ab[spare:]
     scale = choose_scale(ab, lower, problem.name)
-    with np.errstate(over="ignore", invalid="ignore"):  # outside the matrix
-        scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
+    scaled = ab
+    if scale != 1.0:
+        with np.errstate(over="ignore", invalid="ignore"):  # outside the matrix
+            scaled = ab * ab.real.dtype.type(scale)
     with region("LAPACK"):
         if not as_full:
             values, vectors = drivers.solve_band(scaled, lower, vectors=problem.vectors)
         elif problem.vectors:
             full = drivers.expand(scaled, lower)
-            values, vectors = drivers.full_vectors(full, lower, selection, scale)
+            values, vectors = drivers.full_vectors(full, lower, problem.selection, scale)
             return unscale(values, scale), vectors
         else:
             values, vectors = drivers.full_values(drivers.expand(scaled, lower), lower), None
     values = unscale(values, scale)
-    if vectors is not None and selection.kind != "a":
+    if (selection := problem.selection).kind == "a":
+        return values, vectors
+    if vectors is not None:
         vectors = vectors[:, slice(*selection.bounds(values))]
     return selection.select_sorted(values), vectors
 

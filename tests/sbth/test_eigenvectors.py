@@ -75,12 +75,12 @@ def test_blocks_keep_their_own_accuracy():
     [(sbth.eigh, "lapack"), (sbth.eig_banded, "lapack"), (sbth.eig_banded, "sbth")],
 )
 def test_memory_is_forecast(solve, method, monkeypatch):
-    from sbth._problem import inspection
-    from sbth._tridiagonal.divide_and_conquer import merge_tree
-
-    monkeypatch.setattr(merge_tree, "SMALL", 0)
-    monkeypatch.setattr(merge_tree, "free_bytes", lambda device, need: need - 1)
-    monkeypatch.setattr(inspection, "safe_scale", lambda *_: pytest.fail("it has begun"))
+    merge_tree = "sbth._tridiagonal.divide_and_conquer.merge_tree"
+    monkeypatch.setattr(f"{merge_tree}.SMALL", 0)
+    monkeypatch.setattr("sbth._route.route._LEAST_LARGE", 0)
+    monkeypatch.setattr(f"{merge_tree}.free_bytes", lambda device, need: need - 1)
+    begun = "sbth._problem.inspection.safe_scale"
+    monkeypatch.setattr(begun, lambda *_: pytest.fail("it has begun"))
     with pytest.raises(MemoryError, match="all eigenvectors of a matrix of order 90 needs"):
         solve(np.ones((90, 90)), device="cpu", method=method)
 

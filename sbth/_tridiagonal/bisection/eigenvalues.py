@@ -12,7 +12,7 @@ from hetero.arrays import Workspace
 from hetero.devices import Device
 from hetero.display.progress_bar import loop_progress
 from sbth._problem.blocks import partition_tridiagonal
-from sbth._problem.inspection import is_coupled, unscale
+from sbth._problem.inspection import Sizes, is_coupled, sizes_of, unscale
 from sbth._problem.problem import Problem, Reduced
 from sbth._problem.selection import Selection
 from sbth._tridiagonal import bisection
@@ -32,30 +32,33 @@ def solve_values(
     The selection and the results refer to the matrix without the factor, so that a result overflows
     only if the eigenvalue does.
     """
-    is_single = reduced.was_reduced and reduced.d.dtype == np.float32
-    precision = _SINGLE if is_single else _DOUBLE
-    d, e = reduced.d.astype(float, copy=False), reduced.e.astype(float, copy=False)
-    factor, device, selection = reduced.factor, problem.device, problem.selection
+    d, e, factor, *_ = reduced.in_double()
+    selection, sizes = problem.selection, reduced.sizes
 
-    def solve(d: np.ndarray, e: np.ndarray, selection: Selection, least_order: int) -> np.ndarray:
+    def solve(
+        d: np.ndarray, e: np.ndarray, sizes: Sizes, selection: Selection, least_order: int
+    ) -> np.ndarray:
         """Return the selected eigenvalues of a block of similar magnitude; LAPACK computes all."""
         with region("eigenvalues of the tridiagonal matrix"):
             if d.size < least_order:
-                values = drivers.tridiagonal_values(d, e)  # which scales the matrix
+                values = drivers.tridiagonal_values(d, e, sizes)  # which scales the matrix
                 return selection.select_sorted(unscale(values, factor))
+            is_single = reduced.was_reduced and reduced.d.dtype == np.float32
+            device, precision = problem.device, _SINGLE if is_single else _DOUBLE
             with nullcontext() if device.kind == "cpu" else device.active():
                 return Bisection(d, e, device, factor, precision).values(selection)
 
     with loop_progress("bisection", enabled=problem.progress):
-        if is_coupled(d, e):
-            return solve(d, e, selection, least_order)
+        if is_coupled(sizes):
+            return solve(d, e, sizes, selection, least_order)
         partition = partition_tridiagonal(d, e)
         if partition.is_whole:
-            return solve(d, e, selection, least_order) if d.size else np.zeros(0)
+            return solve(d, e, sizes, selection, least_order) if d.size else np.zeros(0)
         parts = [d[partition.single] / factor]
         for rows in partition.groups:
-            couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
-            parts.append(solve(d[rows], couplings, selection.of_part(), least_of_blocks))
+            matrix = d[rows], np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
+            part = selection.of_part()
+            parts.append(solve(*matrix, sizes_of(*matrix), part, least_of_blocks))
         return selection.select(np.concatenate(parts))
 
 

@@ -54,11 +54,12 @@ def point(k, alpha):
 @scalar
 def wave(angle):
     """Return cosine and sine of an angle, faded out beyond `FADE`."""
-    size = abs(angle)
-    if not size < GONE:
-        return 0.0, 0.0
-    fade = max(size - FADE, 0.0) / (GONE - FADE)
-    share = 1.0 - fade * fade * (3.0 - 2.0 * fade)
+    share, size = 1.0, abs(angle)
+    if not size <= FADE:  # seldom, which saves the division
+        if not size < GONE:
+            return 0.0, 0.0
+        fade = (size - FADE) / (GONE - FADE)
+        share = 1.0 - fade * fade * (3.0 - 2.0 * fade)
     return share * math.cos(angle), share * math.sin(angle)
 
 

@@ -27,6 +27,7 @@ BEHIND_A_TWIN = [
     "sbth._tridiagonal.divide_and_conquer.merge_kernels",
     "sbth._tridiagonal.divide_and_conquer.product_kernels",
     "tmd._search.gpu.kernels",
+    "tmd._search.gpu.translates",
 ]
 """Modules of kernels that the module `cuda` beside them launches by way of another one."""
 

@@ -193,7 +193,7 @@ def solve_band(ab: np.ndarray, lower: bool, *, vectors: bool) -> tuple[np.ndarra
         parts = np.ascontiguousarray(ab).view(real.dtype)
         ab = np.where(np.abs(parts) < real.tiny / real.eps, 0, parts).view(ab.dtype)
     name, solve = routine(symmetric, "hbevd", ab.dtype)
-    values, columns, info = solve(ab, int(vectors), int(lower))
+    values, columns, info = solve(ab, int(vectors), int(lower), overwrite_ab=0)  # SciPy: 1
     if info != 0:
         raise _failure(info, name)
     return values, columns if vectors else None

@@ -29,14 +29,14 @@ def path(tmp_path):
 
 def interrupt_search(path, monkeypatch, after=1):
     """Run a search that is interrupted after some blocks, as by a signal."""
-    search_stretches = searches.search_stretches
+    search_in_groups = searches.search_in_groups
 
     def stop(*arguments):
-        yield from itertools.islice(search_stretches(*arguments), after)
+        yield from itertools.islice(search_in_groups(*arguments), after)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as m:
-        m.setattr(searches, "search_stretches", stop)
+        m.setattr(searches, "search_in_groups", stop)
         with pytest.raises(KeyboardInterrupt):
             tmd.search(**SEARCH, checkpoint=path)
 
@@ -51,13 +51,13 @@ def test_an_interrupted_search_continues_without_loss(tmp_path, monkeypatch, com
     interrupt_search(path, monkeypatch)
     before = path.read_text()
     assert before.count("\n") == 2
-    scanned, search_stretches = [], searches.search_stretches
+    scanned, search_in_groups = [], searches.search_in_groups
 
     def count_plans(f, plans, *others):
         scanned.append(len(plans))
-        return search_stretches(f, plans, *others)
+        return search_in_groups(f, plans, *others)
 
-    monkeypatch.setattr(searches, "search_stretches", count_plans)
+    monkeypatch.setattr(searches, "search_in_groups", count_plans)
     assert same(tmd.search(**SEARCH, checkpoint=path), complete)
     assert scanned == [1]  # the other block was not searched again
     assert path.read_text().startswith(before)
@@ -143,7 +143,7 @@ def _far_values(record):
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_line_with_a_correct_checksum_is_validated(path, monkeypatch, damage):
     rewrite_last_line(path, DAMAGED[damage])
-    monkeypatch.setattr(searches, "search_stretches", lambda *_: pytest.fail("it was searched"))
+    monkeypatch.setattr(searches, "search_in_groups", lambda *_: pytest.fail("it was searched"))
     refuses(path, r"is damaged in line [34]: .*Remove that line")
 
 

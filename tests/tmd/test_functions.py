@@ -142,14 +142,13 @@ def test_all_numbers_of_formats_of_16_bits(name, precision, bits):
 @pytest.mark.parametrize("name", [n for n in NAMES if load_function(n).symmetry])
 def test_odd_and_even_functions_are_searched_once(name, monkeypatch):
     """The cases of the mirror image of a domain are those of the domain."""
-    searched = []
-    original = searches.search_stretches
+    searched, original = [], searches.search_in_groups
 
     def count_blocks(f, stretches, *rest):
-        searched.append(sum(stretch.plan.block.run.count for stretch in stretches))
+        searched.append(sum(stretch.plan.block.run.count for stretch in stretches.values()))
         return original(f, stretches, *rest)
 
-    monkeypatch.setattr(searches, "search_stretches", count_blocks)
+    monkeypatch.setattr(searches, "search_in_groups", count_blocks)
     numbers = (10, -20, 15)
     half = tmd.search(name, ("2**-9", "0x1.f8p-1"), bits=6, precision=numbers, device="cpu")
     whole = tmd.search(name, ("-0x1.f8p-1", "0x1.f8p-1"), bits=6, precision=numbers, device="cpu")

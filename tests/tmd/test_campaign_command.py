@@ -112,9 +112,8 @@ def test_bands_of_logarithms_continue_with_other_exponents(tmp_path, monkeypatch
 
 
 def test_bands_are_of_positive_arguments():
-    names = list_binades(
-        replace(load_function("log"), name="any_log", domain=(None, None)), 22, [5, 6]
-    )
+    function = replace(load_function("log"), name="any_log", domain=(None, None))
+    names = list_binades(function, 22, [5, 6])
     assert list_bands("any_log", names, 8) == [[name] for name in names]
 
 

@@ -16,7 +16,7 @@ from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
 from tmd._search.blocks import split_domain
 from tmd._search.cases import BlockCases, block_record, hash_plans, make_certificate
-from tmd._search.checkpoint import open_checkpoint
+from tmd._search.checkpoint import open_checkpoint, read_hash_of_plans
 from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.planning import MAX_BITS, Plan, count_arguments, plan_search
 from tmd._search.sharing import search_shared
@@ -137,8 +137,14 @@ def search(
     bar = open_bar(f"{name}: planning", 1.0) if progress else nullcontext()
     with engine.raised_by_all(), region("planning"), bar:
         blocks, trivial = split_domain(f, lo, hi, fmt, bits)
-        scale, joins = Scale.for_rounding(rounding), engine.is_single
-        plan = plan_search(f, blocks, bits, scale, algorithm, division, joins)
+        scale = Scale.for_rounding(rounding)
+        method = f, blocks, bits, scale, algorithm, division
+        plan = plan_search(*method, engine.is_single)
+        known = read_hash_of_plans(checkpoint) if checkpoint is not None else None
+        if known not in (None, hash_plans(plan.searched_plans)):
+            # Perhaps one device began what several continue, or the other way round.
+            other = plan_search(*method, not engine.is_single)
+            plan = other if hash_plans(other.searched_plans) == known else plan
         arguments, algorithms = count_arguments(plan.plans), plan.describe_algorithms()
         chosen = resolve(engine.local, work=arguments, break_even=BREAK_EVEN)
     where = "workers" if engine.is_elsewhere else chosen
@@ -148,7 +154,7 @@ def search(
     store, finished = None, dict[int, BlockCases]()
     with chosen.active(), ExitStack() as stack:
         if checkpoint is not None:
-            plans = [stretch.plan for stretch in plan.searched]
+            plans = plan.searched_plans
             search = question | _describe_method(f, plans, algorithm, division)
             store = open_checkpoint(checkpoint, search, plans, comm, stack)
             finished |= store.blocks

@@ -51,12 +51,10 @@ def test_searches(words):
 
 @pytest.mark.parametrize(
     ("domain", "bits", "words"),
-    [
-        (1, None, "domain must be a pair"),
-        ((1, True), None, "domain must be a real number, got True"),
-        ((1, 2), 40.5, "bits must be an integer"),
-    ],
-)
+    [(1, None, "domain must be a pair"),
+     ((1, True), None, "domain must be a real number, got True"),
+     ((1, 2), 40.5, "bits must be an integer")],
+)  # fmt: skip
 def test_types_of_searches(domain, bits, words):
     with pytest.raises(TypeError, match=words):
         tmd.search("exp", domain, **{"bits": bits} if bits else {})
@@ -76,16 +74,14 @@ def test_ends_of_too_many_digits(end):
 
 @pytest.mark.parametrize(
     ("name", "x", "source", "words"),
-    [
-        ("log", 0.0, math.log, "arguments: log has no value at"),
-        ("exp", math.nan, math.exp, "arguments must be finite"),
-        ("exp", 0.0, 5, "must hold paths, ufuncs, ctypes functions and callables, got 5"),
-        ("exp", 0.0, lambda x: "text", "must return a number, got 'text'"),
-        ("exp", 0.0, np.add, "must have one input and one output, it has 2 and 1"),
-        ("exp", 0.0, ctypes.CFUNCTYPE(ctypes.c_int)(int), "set its restype"),
-        ("exp", 0.0, "/no/such/library.so", "cannot be loaded"),
-    ],
-)
+    [("log", 0.0, math.log, "arguments: log has no value at"),
+     ("exp", math.nan, math.exp, "arguments must be finite"),
+     ("exp", 0.0, 5, "must hold paths, ufuncs, ctypes functions and callables, got 5"),
+     ("exp", 0.0, lambda x: "text", "must return a number, got 'text'"),
+     ("exp", 0.0, np.add, "must have one input and one output, it has 2 and 1"),
+     ("exp", 0.0, ctypes.CFUNCTYPE(ctypes.c_int)(int), "set its restype"),
+     ("exp", 0.0, "/no/such/library.so", "cannot be loaded")],
+)  # fmt: skip
 def test_checks_of_libraries(name, x, source, words):
     with pytest.raises((TypeError, ValueError), match=words):
         tmd.check_libraries(name, [x], [source])

@@ -3,13 +3,16 @@
 import itertools
 import json
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import tmd
 from hetero.data_files.atomic_files import lock_name
 from tmd.__main__ import main
+from tmd._campaigns.binades import list_bands, list_binades
 from tmd._certificates.reading import load_certificate
 from tmd._periodic import searching
+from tmd.functions import load_function
 
 
 def run(folder, *options, budget="60"):
@@ -83,6 +86,35 @@ def test_commands_that_share_a_folder_search_different_parts(tmp_path, capsys):
     assert run(tmp_path / "new", "--exponents", "3", "3") == 0
     assert "3 of 3 parts" in search("40")
     assert {path.stem for path in (tmp_path / "c").glob("*.wc")} == {"40", "41"}
+
+
+def test_bands_of_logarithms_continue_with_other_exponents(tmp_path, monkeypatch):
+    folder, original, question = tmp_path / "c", tmd.search, ["--precision", "22", "--bits", "12"]
+    command = ["campaign", "log", *question, "--device", "cpu", "--resume", str(folder), "--quiet"]
+
+    def search_and_stop(*arguments, **options):
+        original(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tmd, "search", search_and_stop, raising=False)
+    for first, last in (("66", "66"), ("68", "71")):
+        assert main([*command, "--exponents", first, last]) == 130
+    monkeypatch.setattr(tmd, "search", original, raising=False)
+    assert len([*folder.glob("*.blocks")]) == 2
+    for first, last in (("69", "69"), ("65", "73")):
+        assert main([*command, "--exponents", first, last]) == 0
+    assert not [*folder.glob("*.blocks")]
+    for e in range(65, 74):
+        ends = Fraction(2) ** e, Fraction(2) ** (e + 1)
+        alone = tmd.search("log", ends, bits=12, precision=22, device="cpu", algorithm="clipped")
+        path = folder / f"positive-{e}.json"
+        assert tmd.verify(path, cases=alone.cases, samples=0)["listed"] == len(alone.cases) > 0
+
+
+def test_bands_are_of_positive_arguments():
+    function = replace(load_function("log"), name="any_log", domain=(None, None))
+    names = list_binades(function, 22, [5, 6])
+    assert list_bands("any_log", names, 8) == [[name] for name in names]
 
 
 def test_mistakes(tmp_path, capsys):

@@ -114,6 +114,7 @@ def rewrite_last_line(path, change):
 EMPTY = {
     name: search_checkpoint._encode_array([], dtype) for name, dtype in search_checkpoint._ARRAYS
 }
+HALF = search_checkpoint._encode_array([1], "<u4")
 DAMAGED = {
     "all case arrays emptied": lambda r: r | EMPTY,
     "cases emptied and their hash with them": lambda r: r | EMPTY | {"hash": "0" * 24},
@@ -125,9 +126,7 @@ DAMAGED = {
     "more cases than candidates": lambda r: r | {"counts": [*r["counts"][:3], 1, 0]},
     "undecided arguments that are not counted": lambda r: r | {"undecided": [5]},
     "an array that is not base85": lambda r: r | {"index": "~~~\x00"},
-    "an array of half numbers": lambda r: (
-        r | {"index": search_checkpoint._encode_array([1], "<u4")}
-    ),
+    "an array of half numbers": lambda r: r | {"index": HALF},
     "errors below 0": lambda r: r | {"error": r["value"]},
     "values too far from breakpoints": lambda r: r | {"value": _far_values(r)},
     "a list": lambda r: [[r]],

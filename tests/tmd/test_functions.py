@@ -125,18 +125,15 @@ def check_whole_format(name, precision, bits):
     return certificate
 
 
+@pytest.mark.parametrize(
+    ("precision", "bits"),
+    [((5, -6, 7), 5),
+     *(pytest.param(*p, marks=pytest.mark.slow) for p in (("binary16", 8), ("bfloat16", 6)))],
+)  # fmt: skip
 @pytest.mark.parametrize("name", NAMES)
-def test_all_numbers_of_a_small_format(name):
+def test_all_numbers_of_a_format(name, precision, bits):
     """Zeros, poles, exact values, subnormal numbers, overflow, limits and both signs."""
-    certificate = check_whole_format(name, (5, -6, 7), 5)
-    assert certificate["precision"] == [5, -6, 7]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("precision", "bits"), [("binary16", 8), ("bfloat16", 6)])
-@pytest.mark.parametrize("name", NAMES)
-def test_all_numbers_of_formats_of_16_bits(name, precision, bits):
-    assert check_whole_format(name, precision, bits)["precision"] == precision
+    assert check_whole_format(name, precision, bits)["trivial"] > 0
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if load_function(n).symmetry])

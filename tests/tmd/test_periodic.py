@@ -81,14 +81,9 @@ def test_both_devices_find_the_same(device):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        ({"name": "exp"}, "name"),
-        ({"bits": 16}, "too many"),
-        ({"exponent": 1024}, "exponent"),
-        ({"phases": (FIFTH, FIFTH)}, "phases"),
-        ({"phases": (0, 2)}, "phases"),
-    ],
-)
+    [({"name": "exp"}, "name"), ({"bits": 16}, "too many"), ({"exponent": 1024}, "exponent"),
+     ({"phases": (FIFTH, FIFTH)}, "phases"), ({"phases": (0, 2)}, "phases")],
+)  # fmt: skip
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         tmd.search_periodic(**{"name": "sin", "exponent": 100, "bits": 45} | arguments)

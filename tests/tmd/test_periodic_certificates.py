@@ -120,21 +120,18 @@ def raise_hardness(c):
 
 @pytest.mark.parametrize(
     ("change", "refusal", "message"),
-    [
-        (drop_case, "cases, but", "cases, but"),
-        (drop_group, "no window covers", "no window covers"),
-        (drop_ulp, "the ulps near", "leaves out an ulp"),
-        (add_case, "is no case", "is not a case"),
-        (lower_slab, "is too low", "the slab"),
-        (swap_kind, "is no case of kind", "is not a case of kind"),
-        (narrow_windows, "no window covers", "no window covers"),
-        (add_windows, "windows, not", "do not have"),
-        (drop_points, "no window covers", "no window covers"),
-        (turn_phases, "phase of", "not an argument of the search"),
-        (change_exponent, "no argument of the binade", "not an argument of the search"),
-        (raise_hardness, "is no case", "is not a case"),
-    ],
-)
+    [(drop_case, "cases, but", "cases, but"),
+     (drop_group, "no window covers", "no window covers"),
+     (drop_ulp, "the ulps near", "leaves out an ulp"), (add_case, "is no case", "is not a case"),
+     (lower_slab, "is too low", "the slab"),
+     (swap_kind, "is no case of kind", "is not a case of kind"),
+     (narrow_windows, "no window covers", "no window covers"),
+     (add_windows, "windows, not", "do not have"),
+     (drop_points, "no window covers", "no window covers"),
+     (turn_phases, "phase of", "not an argument of the search"),
+     (change_exponent, "no argument of the binade", "not an argument of the search"),
+     (raise_hardness, "is no case", "is not a case")],
+)  # fmt: skip
 def test_what_is_wrong_is_refused_by_both(result, change, refusal, message, tmp_path, capsys):
     certificate = json.loads(json.dumps(result.certificate))
     change(certificate)

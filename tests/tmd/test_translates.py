@@ -1,5 +1,6 @@
 """Blocks that differ by constants are searched together, and no case is missed."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 
@@ -55,10 +56,30 @@ def test_no_point_is_missed(log2_count, log2_bound):
     assert possible[:300].mean() < exists[:300].mean() + 2.5 * chance
 
 
-def test_a_wrong_constant_of_a_user_is_refused():
-    function = replace(load_function("log10"), name="wrong", doubling=lambda: flint.arb(2).log())
-    with pytest.raises(ValueError, match=r"wrong: doubling\(\) must be f\(2x\) - f\(x\)"):
+COARSE = flint.arb(0.6931471805599453, 2.0**-51)  # as a user computes it once, at 53 bits
+
+
+@pytest.mark.parametrize(
+    ("constant", "message"),
+    [(lambda: flint.arb(1), r"must be f\(2x\) - f\(x\)"), (lambda: COARSE, "has 49 accurate bits")],
+)
+def test_a_constant_of_a_user_that_would_lose_cases_is_refused(constant, message):
+    function = replace(load_function("log"), name="my_log", doubling=constant)
+    with pytest.raises(ValueError, match=rf"my_log: doubling\(\) {message}"):
         tmd.search(function, (128, 4096), bits=16, precision=30, device="cpu")
+
+
+def test_several_devices_continue_what_one_began_and_one_what_several_began(tmp_path):
+    path, results = tmp_path / "blocks", []
+    options = {"bits": 20, "precision": 24, "device": "cpu", "checkpoint": path}
+    with ThreadPoolExecutor(2) as pool:
+        for began, continued in ((None, pool), (pool, None)):
+            tmd.search("log", (2**66, 2**71), **options, executor=began)
+            path.write_text("".join(path.read_text().splitlines(True)[:3]))
+            results.append(tmd.search("log", (2**66, 2**71), **options, executor=continued))
+            path.unlink()
+    assert [{b[11] for b in r.certificate["blocks"]} for r in results] == [{"lattice"}, {"clipped"}]
+    assert [*results[0].cases] == [*results[1].cases] != []
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import math
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from hetero.data_files.atomic_files import lock_name, write_json
@@ -55,17 +57,20 @@ def list_binades(
 def list_bands(function: str, domains: dict[str, Domain], most: int) -> list[list[str]]:
     """Return the names of the binades that one search takes at most, in their order.
 
-    Several of them are translates of each other: at most so many successive binades whose values
-    have one exponent and one sign.
+    Several of them are translates of each other: at most so many successive binades of positive
+    arguments whose values have one exponent and one sign.
     """
     f = load_function(function)
     if f.doubling is None:
         return [[name] for name in domains]
-    bands: dict[tuple, list[str]] = {}
+    bands: dict[Any, list[str]] = {}
     with working_precision(64):
         for name, (near, far) in sorted(domains.items(), key=lambda item: item[1]):
-            y = f.enclosure(ball((near + far) / 2))
-            bands.setdefault((exponent_of_ball(y), bool(y < 0)), []).append(name)
+            key: Any = name
+            if near > 0:
+                y = f.enclosure(ball((near + far) / 2))
+                key = exponent_of_ball(y), bool(y < 0)
+            bands.setdefault(key, []).append(name)
     return [
         band[begin : begin + most]
         for band in sorted(bands.values(), key=lambda band: min(map([*domains].index, band)))
@@ -74,19 +79,27 @@ def list_bands(function: str, domains: dict[str, Domain], most: int) -> list[lis
 
 
 def search_binades(campaign: Campaign, domains: dict[str, Domain]) -> Progress:
-    """Search binades until the budget is spent."""
+    """Search binades until the budget is spent, first those of searches that have begun."""
     searched = 0
     device = resolve(campaign.device, work=math.inf, break_even=0)
-    for band in list_bands(campaign.function, domains, MOST_MEMBERS[device.kind]):
+    bands = list_bands(campaign.function, domains, MOST_MEMBERS[device.kind])
+    begun = _list_begun(campaign.folder, domains)
+    for band, is_begun in [*((b, True) for b in begun), *((b, False) for b in bands)]:
         if campaign.is_over:
             break
-        with campaign.lock(band[0]) as is_ours:
+        with ExitStack() as stack:
+            ours = [name for name in band if stack.enter_context(campaign.lock(name))]
             refused = _refused(campaign)
-            missing = [name for name in band if not campaign.has(name) and name not in refused]
-            if not is_ours or not missing:  # another process searches them, or has done so
+            missing = [name for name in ours if not campaign.has(name) and name not in refused]
+            if is_begun and not missing and ours == band:
+                (campaign.folder / _name_checkpoint(band)).unlink(missing_ok=True)
+            if not missing or (is_begun and ours != band):  # other processes search them
                 continue
+            ends = band if is_begun else missing
+            checkpoint = campaign.folder / _name_checkpoint(ends)
+            domain = domains[ends[0]][0], domains[ends[-1]][1]
             try:
-                result = _search_until(campaign, missing, domains)
+                result = _search_until(campaign, domain, checkpoint)
             except CheckpointError:
                 raise
             except ValueError as error:  # such as a domain where nothing has a value
@@ -99,14 +112,33 @@ def search_binades(campaign: Campaign, domains: dict[str, Domain]) -> Progress:
             for name, part in split_result(result, {name: domains[name] for name in missing}):
                 campaign.write(name, part.lines(), part.certificate)
                 campaign.tell(f"{name}: {len(part.cases)} cases, hardness {part.hardness}")
-            (campaign.folder / f"{missing[0]}.blocks").unlink(missing_ok=True)
+            checkpoint.unlink(missing_ok=True)
             searched += result.cases.searched
-    refused = _refused(campaign)
+    refused = {name: why for name, why in _refused(campaign).items() if name in domains}
     done = sum(campaign.has(name) or name in refused for name in domains)
     rate = searched / (time.monotonic() - campaign.begun)
     size = 1 << (Format.create(campaign.precision).argument_precision - 1)
     left = (len(domains) - done) * size / rate if rate else None
     return Progress(len(domains), done, refused, left)
+
+
+def _name_checkpoint(band: list[str]) -> str:
+    """Return the name of the file that stores the finished blocks of successive binades."""
+    return "..".join(dict.fromkeys((band[0], band[-1]))) + ".blocks"
+
+
+def _list_begun(folder: Path, domains: dict[str, Domain]) -> list[list[str]]:
+    """Return the bands whose blocks a folder stores, as far as all their binades are wanted.
+
+    They may be others than those of `list_bands`, which depend on the exponents and on the device.
+    """
+    names = sorted(domains, key=domains.__getitem__)
+    ends = [path.name.removesuffix(".blocks").split("..") for path in folder.glob("*.blocks")]
+    return [
+        names[names.index(first) : names.index(last) + 1]
+        for first, last in sorted((each[0], each[-1]) for each in ends)
+        if first in domains and last in domains
+    ]
 
 
 def _refused(campaign: Campaign) -> dict[str, str]:
@@ -117,7 +149,7 @@ def _refused(campaign: Campaign) -> dict[str, str]:
 
 def split_result(result: Result, domains: dict[str, Domain]) -> Iterator[tuple[str, Result]]:
     """Yield the results of the binades of a search, as a search of each one would return them."""
-    if len(domains) == 1:
+    if [*domains.values()] == [result.domain]:
         yield next(iter(domains)), result
         return
     f, fmt = load_function(result.function), result.format
@@ -136,7 +168,7 @@ def split_result(result: Result, domains: dict[str, Domain]) -> Iterator[tuple[s
         )  # fmt: skip
 
 
-def _search_until(campaign: Campaign, names: list[str], domains: dict[str, Domain]) -> Any:
+def _search_until(campaign: Campaign, domain: Domain, checkpoint: Path) -> Any:
     """Return the result of successive binades; None if the budget ends.
 
     Finished blocks stay stored then.
@@ -148,10 +180,10 @@ def _search_until(campaign: Campaign, names: list[str], domains: dict[str, Domai
         with deadline:
             return tmd.search(
                 campaign.function,
-                (domains[names[0]][0], domains[names[-1]][1]),
+                domain,
                 bits=campaign.bits,
                 precision=campaign.precision,
-                checkpoint=campaign.folder / f"{names[0]}.blocks",
+                checkpoint=checkpoint,
                 progress=campaign.show_progress,
                 device=campaign.device,
             )

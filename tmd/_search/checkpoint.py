@@ -203,6 +203,16 @@ def _parse_block(record: dict, plans: Sequence[Plan]) -> tuple[int, BlockCases]:
     return block, cases
 
 
+def read_hash_of_plans(path: Path) -> str | None:
+    """Return the hash of the plans in the first line of a checkpoint; None if it has none."""
+    try:
+        with path.open(errors="replace") as file:
+            plans: str = json.loads(file.readline().partition(" ")[2])["search"]["plans"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None  # `open_checkpoint` says what is wrong
+    return plans
+
+
 def open_checkpoint(
     path: Path, search: dict, plans: list[Plan], comm: Any, stack: contextlib.ExitStack
 ) -> Checkpoint:

@@ -45,6 +45,9 @@ LATTICE = "lattice"
 FEWEST_TRANSLATES, LEAST_TRANSLATE = 3, 1 << 20
 """Fewest blocks that are searched together, and their fewest arguments (not tuned)."""
 
+CONSTANT_BITS = 512
+"""Working precision of the constants by which translates differ; 192 bits are used."""
+
 DEGREES = range(3, 25)
 SPARE_BITS = 10
 """Bits by which the model's error stays below the distance of a case where the degree allows it."""
@@ -170,6 +173,11 @@ class SearchPlan:
     images: dict[int, int]
     searched: list[Stretch]
 
+    @property
+    def searched_plans(self) -> list[Plan]:
+        """The plans of the blocks that are searched."""
+        return [stretch.plan for stretch in self.searched]
+
     def describe_algorithms(self) -> str:
         """Return how many blocks each algorithm searches."""
         counts = Counter(plan.algorithm for plan in self.plans)
@@ -228,7 +236,12 @@ def _find_translates(function: Function, blocks: Sequence[Block]) -> list[list[i
 def _check_doubling(function: Function, first: Run, last: Run) -> None:
     """Refuse a function of a user whose values do not differ as it says."""
     assert function.doubling is not None
-    with working_precision(256):
+    with working_precision(CONSTANT_BITS):
+        if (accuracy := function.doubling().rel_accuracy_bits()) < CONSTANT_BITS // 2:
+            raise ValueError(
+                f"function {function.name}: doubling() has {accuracy} accurate bits, but must have "
+                f"{CONSTANT_BITS // 2}: compute it anew in each call, at the precision of flint.ctx"
+            )
         low, high = (function.enclosure(ball(run.argument(0))) for run in (first, last))
         if not (high - low).overlaps((last.quantum - first.quantum) * function.doubling()):
             raise ValueError(f"function {function.name}: doubling() must be f(2x) - f(x)")

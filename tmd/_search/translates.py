@@ -26,15 +26,12 @@ from tmd._search import (
     search_stretches,
 )
 from tmd._search.cases import BlockCases, decide_candidates, join_batches
-from tmd._search.planning import LATTICE, Batch, Plan, Stretch
+from tmd._search.planning import CONSTANT_BITS, LATTICE, Batch, Plan, Stretch
 from tmd._search.taylor_models import FRACTION_BITS
 from tmd.functions.function import Function, working_precision
 
 MOST_MEMBERS = {"cpu": 64, "cuda": 512}
 """Most translates of a search. Those that end together are lost if it is interrupted."""
-
-_CONSTANT_BITS = 512
-"""Working precision of the constants, of which 192 bits are used."""
 
 _WORD = (1 << 64) - 1
 
@@ -151,7 +148,7 @@ def _constants(function: Function, plan: Plan, members: int) -> np.ndarray:
     """
     assert function.doubling is not None
     words = np.empty((members, 3), np.uint64)
-    with working_precision(_CONSTANT_BITS):
+    with working_precision(CONSTANT_BITS):
         doubling = -function.doubling() if plan.block.negative else function.doubling()
         for k in range(members):
             mantissa, power = (k * doubling).mid().man_exp()

@@ -92,8 +92,8 @@ class Function:
     singular_phases : tuple of Fraction
         If |f| has the period pi: the x/pi in [0, 1) at which it is zero or infinite.
     doubling : callable () -> arb, optional
-        f(2x) - f(x) where this is the same for all x > 0. Blocks of many exponents are then
-        searched together.
+        f(2x) - f(x) where this is the same for all x > 0, at the precision of flint.ctx. Blocks of
+        many exponents are then searched together.
     """
 
     name: str

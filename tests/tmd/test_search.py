@@ -13,8 +13,7 @@ from flint import arb, ctx
 import tmd
 from tmd import _search, reference
 from tmd._search import cases as block_cases
-from tmd._search import planning as plans
-from tmd._search import sharing
+from tmd._search import planning, sharing
 from tmd._search.blocks import split_into_blocks
 from tmd._search.taylor_models import Models, Scale, make_model
 from tmd.formats import Format, argument_runs, exponent, to_fraction
@@ -150,7 +149,7 @@ def test_undecided_arguments_are_reported(monkeypatch):
 
 
 def test_devices_share_a_block_and_store_it_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("tmd._search.planning.MAX_SUPER_BLOCK", 13)
+    monkeypatch.setattr("tmd._search.sizes.MAX_SUPER_BLOCK", 13)
     monkeypatch.setattr("tmd._search.SUBDOMAINS_PER_BATCH", {"cpu": 1})
     domain, checkpoint = window("1.25", 18), tmp_path / "blocks.txt"
     alone = tmd.search("exp", domain, bits=10, device="cpu")
@@ -206,13 +205,13 @@ def test_balls_decide_everything_if_a_model_proves_nothing(device, monkeypatch):
     domain = window("1.25", 14)
     expected = pairs(tmd.search("exp", domain, bits=6, device=device))
 
-    def make_blurred_model(*arguments, make_model=plans.make_model):
+    def make_blurred_model(*arguments, make_model=make_model):
         model = make_model(*arguments)
         words = model.words.copy()
         words[0, 0] += np.uint64(3)  # every value is off by 3, with another parity
         return replace(model, words=words, error=model.error + (4 << 128))
 
-    monkeypatch.setattr(plans, "_shrink_until_proven", lambda *arguments: arguments[-1])
+    monkeypatch.setattr(planning, "shrink_until_proven", lambda *arguments: arguments[-1])
     monkeypatch.setattr(_search, "make_model", make_blurred_model)
     result = tmd.search("exp", domain, bits=6, device=device)
     assert pairs(result) == expected

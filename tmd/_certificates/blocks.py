@@ -12,7 +12,8 @@ from tmd._search.blocks import Block, split_domain
 from tmd._search.cases import COLUMNS, BlockCases, find_contradiction
 from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.formulas.line_formulas import Shape
-from tmd._search.planning import LATTICE, MAX_BALL_ARGUMENTS, ONE_BY_ONE, Plan, is_valid_shape
+from tmd._search.planning import MAX_BALL_ARGUMENTS, ONE_BY_ONE, Plan
+from tmd._search.sizes import LATTICE, is_valid_shape
 from tmd._search.taylor_models import Scale
 from tmd.errors import CertificateError
 from tmd.formats import Format, to_fraction

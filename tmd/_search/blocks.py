@@ -57,11 +57,6 @@ class Block:
     ulp: int
     negative: bool
 
-    @property
-    def shape(self) -> tuple[int, int, int, bool]:
-        """What translates have in common: all but the exponent of the arguments."""
-        return self.run.first, self.run.count, self.ulp, self.negative
-
 
 def split_domain(
     function: Function, lo: Fraction, hi: Fraction, fmt: Format, bits: int

@@ -26,7 +26,8 @@ from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas import line_formulas as lines
 from tmd._search.formulas.lattice_formulas import find_intervals, may_have_case
 from tmd._search.formulas.wide_integer_formulas import add
-from tmd._search.planning import LATTICE, Batch, Plan, count_by_member
+from tmd._search.planning import Batch, Plan, count_by_member
+from tmd._search.sizes import LATTICE
 
 _U = np.uint64
 

@@ -26,8 +26,10 @@ from tmd._search import (
     search_stretches,
 )
 from tmd._search.cases import BlockCases, decide_candidates, join_batches
-from tmd._search.planning import CONSTANT_BITS, LATTICE, Batch, Plan, Stretch
+from tmd._search.planning import Batch, Plan, Stretch
+from tmd._search.sizes import LATTICE
 from tmd._search.taylor_models import FRACTION_BITS
+from tmd._search.translation_groups import CONSTANT_BITS, CommonParts, common_parts
 from tmd.functions.function import Function, working_precision
 
 MOST_MEMBERS = {"cpu": 64, "cuda": 512}
@@ -102,9 +104,9 @@ def _start_batches(
 
 def _group_translates(plans: Mapping[int, Plan], most: int) -> Iterator[dict[int, Plan]]:
     """Yield groups of at most so many translates with successive exponents, the smallest first."""
-    alike: dict[Any, list[int]] = {}
+    alike: dict[CommonParts, list[int]] = {}
     for i, plan in plans.items():
-        alike.setdefault(plan.block.shape, []).append(i)
+        alike.setdefault(common_parts(plan.block), []).append(i)
     for numbers in alike.values():
         numbers.sort(key=lambda i: plans[i].block.run.quantum)
         begin = 0

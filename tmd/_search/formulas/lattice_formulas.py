@@ -23,7 +23,7 @@ _ALWAYS = np.uint64(0xFFFFFFFF)
 
 
 class Intervals(NamedTuple):
-    """Where the two coordinates of a line must lie, as uint32 in units of 2^-32, modulo 1.
+    """Intervals modulo 1 in which the coordinates of a line must lie, in units of 2^-32 (uint32).
 
     Attributes
     ----------

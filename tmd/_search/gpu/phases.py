@@ -11,7 +11,8 @@ from tmd._search.formulas.line_formulas import LANES, SuperBlocks
 from tmd._search.gpu.buffers import Buffers
 from tmd._search.gpu.kernels import THREADS, Candidates, Pieces, kernels_for, list_candidates
 from tmd._search.gpu.translates import count_by_member, test_translates
-from tmd._search.planning import LATTICE, Batch, Plan
+from tmd._search.planning import Batch, Plan
+from tmd._search.sizes import LATTICE
 
 BLOCKS_PER_MULTIPROCESSOR = 16
 """Blocks of a launch per multiprocessor (not tuned)."""

@@ -1,9 +1,9 @@
 """The conventions that the commands of all packages share.
 
 A command prints its result on standard output, and everything else on standard error. It ends with
-the exit code 0 if its result stands, 1 if the computation failed or a library that it tried is
-wrong, 2 for wrong usage, bad input and files that cannot be read or written, 130 after Ctrl-C, 141
-if the reader of its output has gone.
+the exit code 0 if its result stands, 1 if the computation failed or a tested library is wrong, 2
+for wrong usage, bad input and files that cannot be read or written, 130 after Ctrl-C, 141 if the
+reader of its output has gone.
 """
 
 from hetero.command_line.figure_files import save_figure as save_figure

@@ -14,7 +14,7 @@ from hetero.version import VERSION
 _EXIT_CODES = """\
 exit codes:
   0  success
-  1  the computation failed, for instance did not converge, or a library that it tried is wrong
+  1  the computation failed, for instance did not converge, or a tested library is wrong
   2  wrong usage or input, or a file that cannot be read or written"""
 
 _NEGATIVE_NUMBER = re.compile(r"^-((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?)$", re.IGNORECASE)
